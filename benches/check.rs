@@ -10,7 +10,7 @@
 use cargo_implfuzz::config::Config;
 use cargo_implfuzz::contract::file;
 use cargo_implfuzz::evidence::fingerprint::{
-    CTree, Crate, DependencyGraph, Fingerprint, Links, port_hash, port_mentions, short,
+    CTree, Crate, DependencyGraph, Fingerprint, KnownContract, Links, port_hash, port_mentions, short,
 };
 use cargo_implfuzz::evidence::lock::{ChunkLine, Entry, Lock, roots};
 use cargo_implfuzz::project::ported::PortModule;
@@ -216,7 +216,7 @@ fn record(root: &Path, files: usize) {
             let fingerprint = Fingerprint::of(
                 &own,
                 String::new(),
-                port.hashes(&own, ("", "")),
+                port.hashes(&own, KnownContract::default()),
                 |name| port_hash(&module, name),
                 |name| port_mentions(&module, name),
             );

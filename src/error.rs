@@ -142,15 +142,3 @@ impl From<std::io::Error> for Error {
         }
     }
 }
-
-/// Adds context to a failing result.
-pub trait Context<T> {
-    /// Says what was being done when it failed.
-    fn context(self, context: impl FnOnce() -> String) -> Result<T>;
-}
-
-impl<T, E: Into<Error>> Context<T> for std::result::Result<T, E> {
-    fn context(self, context: impl FnOnce() -> String) -> Result<T> {
-        self.map_err(|error| error.into().context(context()))
-    }
-}

@@ -16,7 +16,7 @@ use std::fmt;
 
 /// A symbol's name on the Rust side and on the command line: the C name, or `<file>__<name>` for a static whose
 /// name occurs in several files.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SymbolName(String);
 

@@ -46,6 +46,11 @@ impl Grade {
     pub fn word(self) -> &'static str {
         self.into()
     }
+
+    /// Whether nothing refutes the port and a run judged it, so that other ports may be built on it.
+    pub fn holds(self) -> bool {
+        matches!(self, Self::Weak | Self::Verified | Self::Exhaustive)
+    }
 }
 
 /// So many of so many.

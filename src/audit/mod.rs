@@ -101,13 +101,6 @@ pub struct AuditReport {
     pub helpers: Vec<String>,
 }
 
-impl AuditReport {
-    /// Whether nothing speaks against building the candidate.
-    pub fn is_clean(&self) -> bool {
-        self.problems.is_empty()
-    }
-}
-
 /// Audits a candidate.
 pub fn audit(candidate: &Candidate<'_>, allowed: &Allowed) -> AuditReport {
     match item::parse(candidate.text) {

@@ -5,7 +5,7 @@
 //! test for that.
 
 use super::flags::old_c_flags;
-use crate::error::{Context, Result};
+use crate::error::Result;
 use crate::platform::process::{Exit, Interrupt, Job, time_limits};
 use crate::symbol::Unit;
 use camino::Utf8Path;
@@ -117,7 +117,7 @@ impl Compiler<'_> {
             .args(["-MD", "-MT", "x", "-MF"]);
         let job = job.arg(source.with_extension("d")).args(["-c", "-o"]);
         let output = job.arg(&object).arg(&source).run(self.interrupt);
-        let output = output.context(|| format!("compiling {}", unit.file))?;
+        let output = output.map_err(|error| error.context(format!("compiling {}", unit.file)))?;
         Ok(match output.exit {
             exit if exit.success() => Ok(fs::read(&object)?),
             Exit::TimedOut => Err("error: the compiler takes too long".to_owned()),

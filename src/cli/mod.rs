@@ -132,7 +132,7 @@ fn dispatch(cli: Cli, screen: Screen) -> Result<ExitCode> {
         (_, true) => Verbosity::Verbose,
         _ => Verbosity::Normal,
     };
-    let options = Options { dir: cli.dir, overrides: cli.overrides };
+    let options = Options { dir: cli.dir, overrides: cli.overrides, ..Options::default() };
     let session = Session { options, screen, verbosity, interrupt: Interrupt::listen()? };
     match cli.command {
         Command::Doctor(args) => doctor::run(&session, &args),

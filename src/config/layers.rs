@@ -134,7 +134,8 @@ pub(crate) fn merge(base: &mut Table, top: Table) {
     }
 }
 
-fn validate(config: &Config, path: &Path) -> Result<()> {
+/// Checks what the types do not say.
+pub(crate) fn validate(config: &Config, path: &Path) -> Result<()> {
     let wrong = |message: String| Error::new(ErrorKind::Config, message);
     if config.version != VERSION {
         return Err(wrong(format!(

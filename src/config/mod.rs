@@ -9,7 +9,7 @@ mod llm;
 mod suggest;
 
 pub use grade::{Grades, Least};
-pub(crate) use layers::{merge, misread};
+pub(crate) use layers::{merge, misread, validate};
 pub use llm::{Llm, ModelSettings, PORT_ROLES, Prices, Profile, Provider, RoleModel, TEST_ROLES};
 
 use crate::error::Result;

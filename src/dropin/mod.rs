@@ -128,11 +128,10 @@ pub fn run(judge: &Judge, reporter: &mut dyn Reporter) -> Result<Report> {
     reporter.event(Event::StepFinished { message: String::new() });
     let work = Work { judge, dir, ported };
     let place = work.place()?;
-    let both = (&commands.build[..], &commands.run[..]);
     work.prepare_c(&place)?;
-    let c = place.run(both, Who::C, interrupt, reporter)?;
+    let c = place.run(commands, Who::C, interrupt, reporter)?;
     work.prepare_port(&place, &port)?;
-    let with_port = place.run(both, Who::Port, interrupt, reporter)?;
+    let with_port = place.run(commands, Who::Port, interrupt, reporter)?;
     work.report(&c, &with_port, &port)
 }
 

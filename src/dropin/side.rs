@@ -1,5 +1,6 @@
 //! One side: runs the configured commands in a copy of the library, with the compiler wrappers first in `PATH`.
 
+use crate::config::Dropin;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::platform::process::{Exit, Interrupt, Job, Output};
@@ -66,18 +67,18 @@ impl Place {
     /// Runs the build commands, then the run commands.
     pub fn run(
         &self,
-        (build, run): (&[Vec<String>], &[Vec<String>]),
+        commands: &Dropin,
         who: Who,
         interrupt: &Interrupt,
         reporter: &mut dyn Reporter,
     ) -> Result<Vec<Ran>> {
-        for command in build {
+        for command in &commands.build {
             let output = self.start(command, who, interrupt, reporter)?;
             if !output.exit.success() {
                 return Err(self.failed(command, who, &output));
             }
         }
-        let ran = run.iter().map(|command| {
+        let ran = commands.run.iter().map(|command| {
             let output = self.start(command, who, interrupt, reporter)?;
             let stderr = output.stderr_text();
             Ok(Ran { exit: output.exit, stdout: output.stdout, stderr })

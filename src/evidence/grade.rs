@@ -8,7 +8,8 @@ use crate::verdict::{Grade, Measured, Proofs, RunStats, Share};
 pub fn grade(
     stats: &RunStats,
     proofs: &Proofs,
-    (callees_in_c, proposed_by): (&[SymbolName], Option<&str>),
+    callees_in_c: &[SymbolName],
+    proposed_by: Option<&str>,
     asked: &Grades,
 ) -> (Grade, Vec<String>) {
     let mut short = Vec::new();
@@ -99,7 +100,7 @@ mod tests {
     fn short(change: impl FnOnce(&mut RunStats, &mut Proofs)) -> String {
         let (mut stats, mut proofs) = enough();
         change(&mut stats, &mut proofs);
-        let (grade, short) = grade(&stats, &proofs, (&[], None), &Grades::default());
+        let (grade, short) = grade(&stats, &proofs, &[], None, &Grades::default());
         assert_eq!(grade, Grade::Weak, "{short:?}");
         short.join("; ")
     }
@@ -107,7 +108,7 @@ mod tests {
     #[test]
     fn with_every_proof_it_is_verified() {
         let (stats, proofs) = enough();
-        assert_eq!(grade(&stats, &proofs, (&[], None), &Grades::default()), (Grade::Verified, Vec::new()));
+        assert_eq!(grade(&stats, &proofs, &[], None, &Grades::default()), (Grade::Verified, Vec::new()));
     }
 
     #[test]
@@ -115,11 +116,11 @@ mod tests {
         let asked = Grades::default();
         let stats = RunStats { executions: 256, space: Some(256), ..RunStats::default() };
         let proofs = Proofs { branches: Measured::default(), ..enough().1 };
-        assert_eq!(grade(&stats, &proofs, (&[], None), &asked), (Grade::Exhaustive, Vec::new()));
-        assert_eq!(grade(&stats, &proofs, (&[SymbolName::new("f")], None), &asked).0, Grade::Weak);
-        assert_eq!(grade(&stats, &Proofs::default(), (&[], None), &asked).0, Grade::Weak);
+        assert_eq!(grade(&stats, &proofs, &[], None, &asked), (Grade::Exhaustive, Vec::new()));
+        assert_eq!(grade(&stats, &proofs, &[SymbolName::new("f")], None, &asked).0, Grade::Weak);
+        assert_eq!(grade(&stats, &Proofs::default(), &[], None, &asked).0, Grade::Weak);
         let rejected = RunStats { rejected: vec![("shift".into(), 200)], ..stats };
-        assert_eq!(grade(&rejected, &proofs, (&[], None), &asked).0, Grade::Weak);
+        assert_eq!(grade(&rejected, &proofs, &[], None, &asked).0, Grade::Weak);
     }
 
     #[test]
@@ -143,7 +144,7 @@ mod tests {
     #[test]
     fn what_calls_c_is_weak_whatever_else_it_shows() {
         let (stats, proofs) = enough();
-        let (grade, short) = grade(&stats, &proofs, (&[SymbolName::new("f")], None), &Grades::default());
+        let (grade, short) = grade(&stats, &proofs, &[SymbolName::new("f")], None, &Grades::default());
         assert!(only_calls_c(&short.join("; ")) && !only_calls_c(&format!("{}; 7 of 9", short.join("; "))));
         assert_eq!((grade, short), (Grade::Weak, vec!["calls C: f".to_owned()]));
     }
@@ -153,7 +154,7 @@ mod tests {
         let (mut stats, proofs) = enough();
         for space in [None, Some(256)] {
             stats.space = space;
-            let (grade, short) = grade(&stats, &proofs, (&[], Some("m")), &Grades::default());
+            let (grade, short) = grade(&stats, &proofs, &[], Some("m"), &Grades::default());
             let said = "m proposed its contract, which is not approved yet";
             assert_eq!((grade, short), (Grade::Weak, vec![said.to_owned()]));
         }

@@ -96,16 +96,16 @@ impl<'p> Judge<'p> {
         replaced: &[(PathBuf, String)],
     ) -> Result<Built> {
         let workspace = &self.project.workspace;
-        let places = (&*workspace.overlay(), &*workspace.cache().join(name));
-        self.build_in(places, targets, replaced, Counts::Edges)
+        let bin_dir = workspace.cache().join(name);
+        self.build_in(&workspace.overlay(), &bin_dir, targets, replaced, Counts::Edges)
     }
 
     /// Builds the tree for replays that count coverage. The flags differ, so it has its own target directory. With
     /// `c`, the C side counts too.
     pub fn build_counting(&self, targets: &[&FunctionPlan], c: bool) -> Result<PathBuf> {
         let bin_dir = self.project.workspace.cache().join("coverage/bin");
-        let places = (&*self.counting_overlay(), &*bin_dir);
-        self.binary(self.build_in(places, targets, &[], Counts::Sources { c })?)
+        let overlay = self.counting_overlay();
+        self.binary(self.build_in(&overlay, &bin_dir, targets, &[], Counts::Sources { c })?)
     }
 
     /// The overlay of [`Judge::build_counting`].
@@ -122,7 +122,8 @@ impl<'p> Judge<'p> {
 
     fn build_in(
         &self,
-        (overlay, bin_dir): (&Path, &Path),
+        overlay: &Path,
+        bin_dir: &Path,
         targets: &[&FunctionPlan],
         replaced: &[(PathBuf, String)],
         counts: Counts,

@@ -40,8 +40,7 @@ fn in_harness(project: &Project, errors: &[Diagnostic]) -> Error {
             .help("this is a defect of cargo-implfuzz; `skip = true` under [symbols.<name>] avoids it");
     };
     let name = &planned.function.name;
-    let path = project.contract_path(name.as_str());
-    let path = path.strip_prefix(project.workspace.root()).unwrap_or(&path).display();
+    let path = project.shown(&project.contract_path(name.as_str()));
     let text = format!(
         "{path}: no harness can be made from this contract; the compiler reports:\n{}",
         brief(errors)

@@ -1,18 +1,21 @@
 //! The engine that judges a port: the enumerator where all inputs can be tried, else libFuzzer.
 
-use super::Judge;
+use super::proofs::{self, Ran};
 use super::ways::with_callees;
+use super::{Judge, findings, literals};
 use crate::contract::libc;
 use crate::contract::types::Judgeable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fuzz::campaign::{Budget, Campaign};
 use crate::fuzz::gate::HeldBack;
 use crate::harness::emit::space;
+use crate::platform::process::Interrupt;
 use crate::project::FunctionPlan;
-use crate::project::ported::Ported;
+use crate::project::ported::{PortModule, Ported};
+use crate::store::Store;
 use crate::symbol::{Function, Library};
 use crate::verdict::{RunStats, Verdict};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 impl Judge<'_> {
     /// The number of inputs of the function, if there are few enough to try all, and if nothing but the input
@@ -29,15 +32,18 @@ impl Judge<'_> {
         Ok(HeldBack { key: self.harness_hashes(planned)?.contract })
     }
 
-    /// Runs a port against the C original with the strongest engine that the budget allows.
-    pub fn run(
+    /// The runs of the port with this module text in a built binary.
+    pub fn port_run(
         &self,
-        campaign: &Campaign,
+        binary: &Path,
         planned: &FunctionPlan,
-        budget: Budget,
-        see: &mut dyn FnMut(&RunStats),
-    ) -> Result<Verdict> {
-        campaign.judge_with(self.points(planned), budget, self.interrupt, see)
+        module: &PortModule,
+        store: &Store,
+    ) -> Result<PortRun> {
+        let known_breaks = Some(findings::known_breaks(store, planned)?);
+        let literals = literals(Some(module), planned);
+        let campaign = Campaign { known_breaks, literals, ..self.campaign(binary, planned) };
+        Ok(PortRun { campaign, points: self.points(planned) })
     }
 
     /// The binary with the harness of a port in the tree, for runs by hand. A port that the audit rejects is not
@@ -67,6 +73,30 @@ impl Judge<'_> {
                 .help("a port that the audit rejects is not run; correct it first"));
         }
         self.build(&[planned])
+    }
+}
+
+/// The runs of a port, with everything that they need on a thread of their own.
+pub struct PortRun {
+    pub campaign: Campaign,
+    /// The number of inputs, if they are few enough to try all.
+    points: Option<u64>,
+}
+
+impl PortRun {
+    /// Runs both sides in one process, with the strongest engine that the budget allows.
+    pub fn run(
+        &self,
+        budget: Budget,
+        interrupt: &Interrupt,
+        see: &mut dyn FnMut(&RunStats),
+    ) -> Result<Verdict> {
+        self.campaign.judge_with(self.points, budget, interrupt, see)
+    }
+
+    /// Runs the inputs of an unrefuted run once more with the sides apart.
+    pub fn isolated(&self, verdict: Verdict, interrupt: &Interrupt) -> Result<Ran> {
+        proofs::apart(&self.campaign, verdict, interrupt)
     }
 }
 

@@ -1,17 +1,20 @@
 //! Stored findings: lists each kind once, and replays any of them.
 
+use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{Event, Reporter};
+use crate::event::Event;
 use crate::evidence::status::{Status, SymbolStatus, status};
 use crate::fuzz::confirm::Once;
 use crate::fuzz::isolated_replay::PRECONDITION;
-use crate::judge::Judge;
+use crate::judge::{Judge, Judging};
+use crate::platform::workspace::write_atomic;
 use crate::project::{FunctionPlan, Project};
 use crate::store::{CFaultNote, FindingId, FindingRow, NewFinding, RunId, Side, Store};
 use crate::symbol::SymbolName;
-use crate::verdict::{CFault, Grade};
+use crate::verdict::{CFault, Finding, Grade};
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// A finding with the name of its function, and the number of inputs with the same result.
 #[derive(Debug, Clone)]
@@ -53,7 +56,7 @@ impl State {
         match now {
             None => Self::NoPort,
             Some((now, _)) if text == Some(now) => Self::Stands,
-            Some((_, Grade::Weak | Grade::Verified | Grade::Exhaustive)) => Self::Mended,
+            Some((_, grade)) if grade.holds() => Self::Mended,
             Some(_) => Self::NotJudgedSince,
         }
     }
@@ -143,8 +146,8 @@ pub fn find(project: &Project, store: &Store, id: i64) -> Result<Kept> {
 ///
 /// # Errors
 /// `Usage` if the function no longer has a port or harness.
-pub fn replay(project: &Project, judge: &Judge, kept: &Kept) -> Result<Again> {
-    let planned = project.find(kept.symbol.as_str())?;
+pub fn replay(judge: &Judge, kept: &Kept) -> Result<Again> {
+    let planned = judge.project.find(kept.symbol.as_str())?;
     let (input, interrupt) = (&kept.row.finding.input, judge.interrupt);
     if kept.row.side == Side::Port {
         let binary = judge.by_hand(planned)?;
@@ -163,26 +166,50 @@ pub fn replay(project: &Project, judge: &Judge, kept: &Kept) -> Result<Again> {
     campaign.c_alone(input, interrupt).map(Again::C)
 }
 
-/// Stores a C fault and reports it as a warning: it is not the port's fault, so no model is asked for a fix.
-pub fn keep_c_fault(
-    (store, run): (&mut Store, Option<RunId>),
-    planned: &FunctionPlan,
-    found: &CFault,
-    reporter: &mut dyn Reporter,
-) -> Result<FindingId> {
-    let id = store.add_finding(&NewFinding {
-        symbol: &planned.function.key,
-        side: Side::C,
-        finding: &found.finding,
-        run,
-        candidate_sha256: None,
-        c_fault: Some(CFaultNote { fault: found.kind, report: &found.report }),
-    })?;
-    let name = &planned.function.name;
-    let (class, what) = (found.finding.class, &found.finding.what);
-    let what = format!("{class}: {what}: {}", found.kind.told());
-    reporter.event(Event::CFault { symbol: name.clone(), id: id.0, what });
-    Ok(id)
+impl Judging<'_, '_> {
+    /// Stores a C fault and reports it as a warning: it is not the port's fault, so no model is asked for a fix. A
+    /// fault that the measurement of a harness found belongs to no run.
+    pub fn keep_c_fault(
+        &mut self,
+        planned: &FunctionPlan,
+        found: &CFault,
+        run: Option<RunId>,
+    ) -> Result<FindingId> {
+        let id = self.store.add_finding(&NewFinding {
+            symbol: &planned.function.key,
+            side: Side::C,
+            finding: &found.finding,
+            run,
+            candidate_sha256: None,
+            c_fault: Some(CFaultNote { fault: found.kind, report: &found.report }),
+        })?;
+        let (class, what) = (found.finding.class, &found.finding.what);
+        let what = format!("{class}: {what}: {}", found.kind.told());
+        self.reporter.event(Event::CFault { symbol: planned.function.name.clone(), id: id.0, what });
+        Ok(id)
+    }
+
+    /// Stores a finding about the port text with this hash, and its input as a seed in `dir`.
+    pub fn record_finding(
+        &mut self,
+        planned: &FunctionPlan,
+        finding: &Finding,
+        text: &str,
+        dir: &Path,
+    ) -> Result<FindingId> {
+        let id = self.store.add_finding(&NewFinding {
+            symbol: &planned.function.key,
+            side: Side::Port,
+            finding,
+            run: self.run,
+            candidate_sha256: Some(text.to_owned()),
+            c_fault: None,
+        })?;
+        if !finding.input.is_empty() {
+            write_atomic(&dir.join(&sha256(&finding.input)[..16]), &finding.input)?;
+        }
+        Ok(id)
+    }
 }
 
 /// The known C faults of a function's original, by description.

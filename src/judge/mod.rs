@@ -21,7 +21,8 @@ pub mod ways;
 pub use compile_errors::does_not_compile;
 
 pub use build::LaterBuild;
-pub use literals::literals;
+pub use engine::PortRun;
+use literals::literals;
 pub use outcome::Outcome;
 
 use crate::audit::{FfiNames, Problem};
@@ -29,16 +30,15 @@ use crate::contract::file;
 use crate::contract::state::input_bytes;
 use crate::digest::{of_parts, sha256};
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::Event;
+use crate::event::{Event, Reporter};
 use crate::fuzz::campaign::{Budget, Campaign, Subject};
 use crate::harness::{emit, files};
 use crate::platform::process::Interrupt;
 use crate::platform::workspace::write_atomic;
 use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
-use crate::store::{FindingId, NewFinding, RunId, Side, Store};
+use crate::store::{RunId, Store};
 use crate::symbol::{SymbolKey, SymbolName};
-use crate::verdict::Finding;
 use c_side::CSide;
 use fs_err as fs;
 use std::cell::OnceCell;
@@ -53,6 +53,15 @@ pub struct Judge<'p> {
     c_side: OnceCell<CSide>,
     names: OnceCell<Names<'p>>,
     open_items: OnceCell<Vec<Problem>>,
+}
+
+/// A judge at work: the store that keeps its verdicts, and the reporter of its progress.
+pub struct Judging<'a, 'p> {
+    pub judge: &'a Judge<'p>,
+    pub store: &'a mut Store,
+    pub reporter: &'a mut dyn Reporter,
+    /// The run to which verdicts and findings belong.
+    pub run: Option<RunId>,
 }
 
 /// Facts by name, collected once, because every audit of a candidate needs them.
@@ -192,36 +201,10 @@ impl<'p> Judge<'p> {
         })
     }
 
-    /// Stores a finding and its input, as a seed in `dir`; returns the finding's id.
-    pub fn record_finding(
-        &self,
-        store: &mut Store,
-        run: RunId,
-        planned: &FunctionPlan,
-        (finding, candidate): (&Finding, &str),
-        dir: &Path,
-    ) -> Result<FindingId> {
-        let new = NewFinding {
-            symbol: &planned.function.key,
-            side: Side::Port,
-            finding,
-            run: Some(run),
-            candidate_sha256: Some(candidate.to_owned()),
-            c_fault: None,
-        };
-        let id = store.add_finding(&new)?;
-        if !finding.input.is_empty() {
-            fs::create_dir_all(dir)?;
-            write_atomic(&dir.join(&sha256(&finding.input)[..16]), &finding.input)?;
-        }
-        Ok(id)
-    }
-
     /// Moves the counterexamples to candidates into the tree, to be committed with the accepted port.
     pub fn publish_seeds(&self, name: &SymbolName) -> Result<()> {
         let to = self.seeds(name);
         for from in [self.private_seeds(name), self.hidden_seeds(name)].iter().filter(|dir| dir.is_dir()) {
-            fs::create_dir_all(&to)?;
             for entry in fs::read_dir(from)? {
                 let path = entry?.path();
                 write_atomic(&to.join(path.file_name().unwrap_or_default()), &fs::read(&path)?)?;

@@ -22,17 +22,19 @@ impl Outcome {
         Self { grade, shortcomings: vec![reason], stats: RunStats::default(), proofs: Proofs::default() }
     }
 
-    /// The outcome of a run with its proofs.
+    /// The outcome of a run with its proofs. `callees_in_c` are the functions that the port calls and that still run
+    /// as C.
     pub fn of(
         verdict: &Verdict,
         proofs: Proofs,
-        (callees_in_c, planned): (&[SymbolName], &FunctionPlan),
+        planned: &FunctionPlan,
+        callees_in_c: &[SymbolName],
         asked: &Grades,
     ) -> Self {
         let proposed_by = planned.judgeable.contract().and_then(|contract| contract.proposed_by.as_deref());
         let stats = verdict.stats().clone();
         let (grade, shortcomings) = match verdict {
-            Verdict::Unrefuted(stats) => grade::grade(stats, &proofs, (callees_in_c, proposed_by), asked),
+            Verdict::Unrefuted(stats) => grade::grade(stats, &proofs, callees_in_c, proposed_by, asked),
             Verdict::Refuted { finding, .. } => {
                 (Grade::Refuted, vec![format!("{}: {}", finding.class, finding.what)])
             }

@@ -5,8 +5,8 @@ use super::{Judge, Outcome};
 use crate::error::Result;
 use crate::evidence::lock::{Entry, Lock};
 use crate::project::FunctionPlan;
-use crate::project::ported::PortModule;
-use crate::verdict::Grade;
+use crate::symbol::SymbolName;
+use crate::verdict::{Grade, Proofs, Verdict};
 
 /// The smallest `unsafe` count of a symbol according to the lock; after a merge it may have two, and the smaller
 /// one counts.
@@ -17,11 +17,7 @@ fn least(lock: &Lock, name: &str) -> Option<usize> {
 
 /// The count of an entry; a port whose grade does not hold sets no limit.
 fn least_of(entry: &Entry) -> Option<usize> {
-    entry.unsafe_least.or(holds(entry.grade).then_some(entry.unsafe_count))
-}
-
-fn holds(grade: Grade) -> bool {
-    matches!(grade, Grade::Weak | Grade::Verified | Grade::Exhaustive)
+    entry.unsafe_least.or(entry.grade.holds().then_some(entry.unsafe_count))
 }
 
 /// Removes a symbol's entry from the lock, but keeps its `unsafe` limit; `false` if it had no entry.
@@ -43,21 +39,25 @@ impl Judge<'_> {
         own.and_then(|own| own.unsafe_most).unwrap_or(0)
     }
 
-    /// The outcome, which becomes weak if the port has more `unsafe` than before.
+    /// The outcome of a run of the port in the tree, with its proofs. It becomes weak if the port has more `unsafe`
+    /// than before. `callees_in_c` are the functions that the port calls and that still run as C.
     ///
     /// # Errors
     /// If the module is not valid Rust.
-    pub fn ratcheted(
+    pub fn outcome(
         &self,
         planned: &FunctionPlan,
-        module: &PortModule,
-        outcome: Outcome,
+        verdict: &Verdict,
+        proofs: Proofs,
+        callees_in_c: &[SymbolName],
     ) -> Result<Outcome> {
-        if !holds(outcome.grade) {
+        let outcome = Outcome::of(verdict, proofs, planned, callees_in_c, &self.project.config.grade);
+        if !outcome.grade.holds() {
             return Ok(outcome);
         }
         let lock = Lock::load(self.project.workspace.root())?.unwrap_or_default();
         let Some(before) = least(&lock, planned.function.name.as_str()) else { return Ok(outcome) };
+        let module = self.project.module(&planned.function.module)?;
         let count = self.audit(planned, module.text())?.unsafe_count;
         if count <= before.max(self.allowed(planned)) {
             return Ok(outcome);
@@ -75,10 +75,11 @@ impl Judge<'_> {
         &self,
         planned: &FunctionPlan,
         lock: &Lock,
-        (grade, count): (Grade, usize),
+        grade: Grade,
+        count: usize,
     ) -> Option<usize> {
         let before = least(lock, planned.function.name.as_str())?;
-        if !holds(grade) {
+        if !grade.holds() {
             return Some(before);
         }
         (before < count && self.allowed(planned) < count).then_some(before)

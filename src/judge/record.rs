@@ -6,13 +6,13 @@ use super::ways::variables_of;
 use super::{Judge, Names, Outcome};
 use crate::error::Result;
 use crate::evidence::fingerprint::{
-    Crate, DependencyGraph, Fingerprint, port_hash, port_mentions, ports_called,
+    Crate, DependencyGraph, Fingerprint, KnownContract, port_hash, port_mentions, ports_called,
 };
 use crate::evidence::lock::{Entry, Lock, roots};
 use crate::project::FunctionPlan;
 use crate::project::ported::PortModule;
 use crate::rust::signature::{ident, inner};
-use crate::store::{Evidence, Store};
+use crate::store::{LastVerdict, Store};
 use quote::ToTokens;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -22,7 +22,8 @@ impl Judge<'_> {
     pub fn fingerprint(&self, planned: &FunctionPlan) -> Result<Fingerprint> {
         let names = self.names()?;
         let c = self.c_side()?.hash(&planned.function);
-        let files = Crate::new(self.project.rust_dir()).hashes(planned.function.name.as_str(), ("", ""));
+        let files = Crate::new(self.project.rust_dir())
+            .hashes(planned.function.name.as_str(), KnownContract::default());
         let hash_of = |name: &str| port_hash(self.module_of(names, name)?.as_ref(), name);
         let mentions_of = |name: &str| port_mentions(self.module_of(names, name)?.as_ref(), name);
         Ok(Fingerprint::of(&ident(&planned.function).to_string(), c, files, hash_of, mentions_of))
@@ -46,23 +47,21 @@ impl Judge<'_> {
         &self,
         store: &mut Store,
         planned: &FunctionPlan,
-        module: &PortModule,
-        (outcome, provenance): (&Outcome, &str),
+        outcome: &Outcome,
+        provenance: &str,
     ) -> Result<()> {
         let function = &planned.function;
+        let module = self.project.module(&function.module)?;
         let fingerprint = self.fingerprint(planned)?;
-        let row = Evidence {
-            shortcomings: outcome.shortcomings.clone(),
-            proofs: outcome.proofs.clone(),
+        store.put_verdict(&LastVerdict {
+            symbol: function.key.clone(),
             c_hash: fingerprint.c.clone(),
             contract_hash: fingerprint.contract.clone(),
             harness_hash: fingerprint.harness.clone(),
             rust_hash: fingerprint.rust.clone(),
-            callees_in_c: self.callees_in_c(planned)?,
-            provenance: provenance.to_owned(),
-            ..Evidence::of_run(function.key.clone(), outcome.grade, &outcome.stats)
-        };
-        store.put_evidence(&row)?;
+            grade: outcome.grade,
+            shortcomings: outcome.shortcomings.clone(),
+        })?;
         let bound = planned.bound();
         let files = Crate::new(self.project.rust_dir());
         let mut lock = Lock::load(self.project.workspace.root())?.unwrap_or_default();
@@ -70,22 +69,22 @@ impl Judge<'_> {
         let entry = Entry {
             contract_text: files.contract_mark(function.name.as_str(), &fingerprint.contract),
             grade: outcome.grade,
-            shortcomings: row.shortcomings,
+            shortcomings: outcome.shortcomings.clone(),
             module: function.module.clone(),
             unit: unit_of(self.project, function).to_owned(),
             chunks: self.c_side()?.chunks.get(&function.key).cloned().unwrap_or_default(),
             signature: inner(bound.function, bound.contract, bound.c).to_token_stream().to_string(),
             fingerprint,
-            callees_in_c: row.callees_in_c.iter().map(ToString::to_string).collect(),
+            callees_in_c: self.callees_in_c(planned)?.iter().map(ToString::to_string).collect(),
             libc: function.externs.clone(),
             globals: variables_of(&self.project.library, planned),
-            executions: row.executions,
-            accept_rate: row.accept_rate,
+            executions: outcome.stats.executions,
+            accept_rate: outcome.stats.accept_rate(),
             unsafe_count,
-            unsafe_least: self.unsafe_least(planned, &lock, (outcome.grade, unsafe_count)),
-            provenance: row.provenance,
+            unsafe_least: self.unsafe_least(planned, &lock, outcome.grade, unsafe_count),
+            provenance: provenance.to_owned(),
             tools: self.tools()?,
-            date: row.date.to_string(),
+            date: crate::store::now().to_string(),
             ..Entry::default()
         }
         .with_proofs(&outcome.proofs)

@@ -72,26 +72,15 @@ impl Anthropic {
 impl Model for Anthropic {
     fn complete(&self, prompt: &Prompt, asker: &Asker) -> Result<Reply, ModelError> {
         let started = Instant::now();
-        let (value, retries) = self.client.post(&self.url, &self.request(prompt), asker)?;
-        let body = value.to_string();
-        let answer: Answer = serde_json::from_value(value).map_err(|error| {
-            self.client.garbled(&self.url, format!("not an answer of the Messages API ({error})"), &body)
-        })?;
+        let body = self.request(prompt);
+        let (answer, _, retries) = self.client.ask::<Answer>(&self.url, &body, "the Messages API", asker)?;
         let text: String =
             answer.content.iter().filter(|p| p.kind == "text").filter_map(|p| p.text.as_deref()).collect();
-        let usage = match answer.usage {
-            Some(counts) => counts.usage(),
-            None => Usage::estimate(prompt.estimate(), &text),
-        };
-        Ok(Reply {
-            text,
-            usage,
-            stop: stop_reason(answer.stop_reason.as_deref()),
-            model: answer.model.unwrap_or_else(|| self.model.clone()),
-            latency: started.elapsed(),
-            retries,
-            drift: None,
-        })
+        let usage = answer.usage.map(|counts| counts.usage());
+        let usage = usage.unwrap_or_else(|| Usage::estimate(prompt.estimate(), &text));
+        let stop = stop_reason(answer.stop_reason.as_deref());
+        let model = answer.model.unwrap_or_else(|| self.model.clone());
+        Ok(Reply { text, usage, stop, model, latency: started.elapsed(), retries, drift: None })
     }
 
     fn name(&self) -> String {

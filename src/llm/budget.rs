@@ -36,13 +36,6 @@ pub struct Permit {
     pub(super) worst: Worst,
 }
 
-impl Permit {
-    /// What is asked.
-    pub fn prompt(&self) -> &Prompt {
-        &self.prompt
-    }
-}
-
 impl Budget {
     /// The budget of a run that uses these models. `Err` (kind `Config`) when money is limited and a price unknown:
     /// the limit could not be kept.

@@ -103,21 +103,14 @@ impl Model for Command {
             Ok(answer) => (answer.text, answer.usage),
             Err(_) => (stdout, None),
         };
-        let usage = match counts {
-            Some(Counts { input_tokens, output_tokens }) => {
-                Usage { input: Tokens(input_tokens), output: Tokens(output_tokens), ..Usage::default() }
-            }
-            None => Usage::estimate(prompt.estimate(), &text),
-        };
-        Ok(Reply {
-            text,
-            usage,
-            stop: StopReason::End,
-            model: self.short().to_owned(),
-            latency: started.elapsed(),
-            retries,
-            drift: None,
-        })
+        let usage = counts.map(|Counts { input_tokens, output_tokens }| Usage {
+            input: Tokens(input_tokens),
+            output: Tokens(output_tokens),
+            ..Usage::default()
+        });
+        let usage = usage.unwrap_or_else(|| Usage::estimate(prompt.estimate(), &text));
+        let (stop, model, latency) = (StopReason::End, self.short().to_owned(), started.elapsed());
+        Ok(Reply { text, usage, stop, model, latency, retries, drift: None })
     }
 
     fn name(&self) -> String {

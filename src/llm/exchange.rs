@@ -1,9 +1,9 @@
 //! Requests and replies, in the form that all providers share.
 
 use super::usage::{Tokens, Usage};
+use crate::digest::sha256;
 use crate::symbol::SymbolName;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -65,19 +65,10 @@ impl Prompt {
 
     /// Hash of every text in it, in hexadecimal. Cache marks and limits do not count: they change no meaning.
     pub fn sha256(&self) -> String {
-        let mut hasher = Sha256::new();
-        let mut add = |kind: &str, text: &str| {
-            // The length keeps texts from flowing into each other.
-            hasher.update(format!("{kind} {}\n", text.len()));
-            hasher.update(text);
-        };
-        self.system.iter().for_each(|b| add("system", &b.text));
-        self.messages.iter().for_each(|m| add(m.speaker.word(), &m.text));
-        hasher.finalize().iter().fold(String::new(), |mut hex, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+        let system = self.system.iter().map(|block| ("system", &block.text));
+        let all = system.chain(self.messages.iter().map(|m| (m.speaker.word(), &m.text)));
+        // The length keeps texts from flowing into each other.
+        sha256(all.map(|(kind, text)| format!("{kind} {}\n{text}", text.len())).collect::<String>())
     }
 
     /// A guess at what it costs to send.

@@ -7,6 +7,7 @@ use super::retry::{self, Decision, Failure, Policy};
 use super::secret::{Redactor, shown_url};
 use crate::platform::process::Interrupt;
 use secrecy::{ExposeSecret, SecretString};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::io::Read;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -70,9 +71,21 @@ impl Client {
         Self { agent, headers, redactor: Redactor::new(keys), timeout, policy, body_cap: BODY_CAP }
     }
 
-    /// Posts JSON and returns the JSON of a successful answer, and how often it was sent again before.
-    pub fn post(&self, url: &str, body: &Value, asker: &Asker) -> Result<(Value, u32), ModelError> {
-        self.request(url, Some(body.to_string()), asker)
+    /// Posts a question to this `api` and returns a successful answer, with its text, and how often it was sent again
+    /// before.
+    pub fn ask<A: DeserializeOwned>(
+        &self,
+        url: &str,
+        body: &Value,
+        api: &str,
+        asker: &Asker,
+    ) -> Result<(A, String, u32), ModelError> {
+        let (value, retries) = self.request(url, Some(body.to_string()), asker)?;
+        let text = value.to_string();
+        match serde_json::from_value(value) {
+            Ok(answer) => Ok((answer, text, retries)),
+            Err(error) => Err(self.garbled(url, format!("not an answer of {api} ({error})"), &text)),
+        }
     }
 
     /// Gets JSON.

@@ -28,6 +28,8 @@ pub struct ModelSession {
 /// Which models a run needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Asks<'a> {
+    /// The command, for the store.
+    pub command: &'a str,
     pub roles: &'a [&'static str],
     /// The settings of their models.
     pub config: &'a Config,
@@ -43,6 +45,15 @@ pub struct Silence {
     pub why: String,
 }
 
+/// A question outside of the port of one function: what it is about, who waits for it, and who hears of it.
+pub struct Question<'a> {
+    pub store: &'a mut Store,
+    pub reporter: &'a mut dyn Reporter,
+    pub function: &'a Function,
+    pub traced: Traced,
+    pub interrupt: &'a Interrupt,
+}
+
 /// Where in the trace a question belongs; test generation has no trace.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Traced {
@@ -55,20 +66,15 @@ impl ModelSession {
     ///
     /// # Errors
     /// `Config` where a model is missing or a budget cannot be kept, and those of the store.
-    pub fn open(
-        workspace: &Workspace,
-        store: &mut Store,
-        (command, asks): (&str, Asks),
-        interrupt: &Interrupt,
-    ) -> Result<Self> {
+    pub fn open(workspace: &Workspace, store: &mut Store, asks: Asks, interrupt: &Interrupt) -> Result<Self> {
         let root = workspace.root();
-        let models = models(root, (asks.roles, asks.config), interrupt)?;
+        let models = models(root, asks.roles, asks.config, interrupt)?;
         let settings: Vec<_> = models.values().flatten().map(|chosen| &chosen.settings).collect();
         let budget = Budget::new(&asks.config.llm, &settings)?;
         let names = ["prototyper"].iter().chain(asks.roles);
         let first = names.filter_map(|role| models.get(role)).flatten().next();
         let id = store.start_run(&NewRun {
-            command: command.to_owned(),
+            command: asks.command.to_owned(),
             workflow: asks.workflow.map(|workflow| workflow.word().into()),
             provider: first.and_then(|c| c.settings.provider).map(|p| p.word().to_owned()),
             model: first.map(|c| c.name()),
@@ -85,10 +91,11 @@ impl ModelSession {
     pub fn choose(
         &mut self,
         root: &Path,
-        roles: (&[&'static str], &Config),
+        roles: &[&'static str],
+        config: &Config,
         interrupt: &Interrupt,
     ) -> Result<()> {
-        self.models.extend(models(root, roles, interrupt)?);
+        self.models.extend(models(root, roles, config, interrupt)?);
         Ok(())
     }
 
@@ -144,10 +151,12 @@ impl ModelSession {
     /// What a model answered: every exchange is charged, and becomes a row and two log files.
     pub fn heard(
         &mut self,
-        (store, reporter): (&mut Store, &mut dyn Reporter),
+        store: &mut Store,
+        reporter: &mut dyn Reporter,
         function: &Function,
         exchange: &Exchange,
-        (rank, traced): (usize, Traced),
+        rank: usize,
+        traced: Traced,
     ) -> Result<()> {
         let chosen = self.model(&exchange.prompt, rank)?;
         self.budget.settle(exchange, &chosen.settings.prices);
@@ -167,14 +176,8 @@ impl ModelSession {
     ///
     /// # Errors
     /// Those of the model and the store, and Ctrl-C.
-    pub fn ask(
-        &mut self,
-        with: (&mut Store, &mut dyn Reporter),
-        (function, traced): (&Function, Traced),
-        prompt: Prompt,
-        interrupt: &Interrupt,
-    ) -> Result<std::result::Result<Reply, String>> {
-        self.answer(with, (function, traced), prompt, interrupt).map(|(answer, _)| answer)
+    pub fn ask(&mut self, question: Question, prompt: Prompt) -> Result<std::result::Result<Reply, String>> {
+        self.answer(question, prompt).map(|(answer, _)| answer)
     }
 
     /// As [`ModelSession::ask`], where a part is better than nothing: what was cut off is the answer where nothing longer is to be had.
@@ -183,12 +186,11 @@ impl ModelSession {
     /// Those of the model and the store, and Ctrl-C.
     pub fn ask_for_parts(
         &mut self,
-        with: (&mut Store, &mut dyn Reporter),
-        (function, traced): (&Function, Traced),
+        question: Question,
         prompt: Prompt,
-        interrupt: &Interrupt,
     ) -> Result<std::result::Result<Reply, String>> {
-        let (answer, cut_off) = self.answer(with, (function, traced), prompt, interrupt)?;
+        let function = question.function;
+        let (answer, cut_off) = self.answer(question, prompt)?;
         if answer.is_err() && cut_off.is_some() {
             self.unanswered.remove(&function.key);
         }
@@ -198,11 +200,10 @@ impl ModelSession {
     /// The answer, and the one that was cut off before it.
     fn answer(
         &mut self,
-        (store, reporter): (&mut Store, &mut dyn Reporter),
-        (function, traced): (&Function, Traced),
+        question: Question,
         mut prompt: Prompt,
-        interrupt: &Interrupt,
     ) -> Result<(std::result::Result<Reply, String>, Option<Reply>)> {
+        let Question { store, reporter, function, traced, interrupt } = question;
         let rank = rank_of(prompt.attempt);
         let mut cut_off = None;
         self.unanswered.remove(&function.key);
@@ -218,7 +219,7 @@ impl ModelSession {
             let heard = RefCell::new(&mut *reporter);
             let tell = |text| heard.borrow_mut().event(Event::Note { text });
             let exchange = super::ask(&chosen, permit, &Asker { interrupt, tell: &tell });
-            self.heard((&mut *store, &mut *reporter), function, &exchange, (rank, traced))?;
+            self.heard(store, reporter, function, &exchange, rank, traced)?;
             match exchange.longer() {
                 Some(longer) => {
                     prompt = longer;
@@ -259,35 +260,27 @@ impl ModelSession {
 
     /// Keeps a text beside the logs of a function: `.implfuzz/logs/<run>/<symbol>/<name>`.
     pub fn keep_text(&self, symbol: &SymbolName, name: &str, text: &str) -> Result<()> {
-        let dir = self.logs.join(symbol.as_str());
-        fs_err::create_dir_all(&dir)?;
-        write_atomic(&dir.join(name), text.as_bytes())
+        write_atomic(&self.logs.join(symbol.as_str()).join(name), text.as_bytes())
     }
 
     /// `.implfuzz/logs/<run>/<symbol>/NN-role.{prompt,reply}.md`
     fn log(&self, prompt: &Prompt, reply: &std::result::Result<Reply, ModelError>) -> Result<()> {
-        let dir = self.logs.join(prompt.symbol.as_str());
-        fs_err::create_dir_all(&dir)?;
-        let name = format!(
-            "{:02}-{}{}",
-            prompt.attempt,
-            prompt.role,
-            if prompt.enlarged { "-enlarged" } else { "" }
-        );
-        write_atomic(&dir.join(format!("{name}.prompt.md")), prompt.to_markdown().as_bytes())?;
+        let enlarged = if prompt.enlarged { "-enlarged" } else { "" };
+        let name = format!("{:02}-{}{enlarged}", prompt.attempt, prompt.role);
         let text = match reply {
             Ok(reply) => reply.text.clone(),
             Err(error) => format!("no reply: {error}\n"),
         };
-        write_atomic(&dir.join(format!("{name}.reply.md")), text.as_bytes())?;
-        Ok(())
+        self.keep_text(&prompt.symbol, &format!("{name}.prompt.md"), &prompt.to_markdown())?;
+        self.keep_text(&prompt.symbol, &format!("{name}.reply.md"), &text)
     }
 }
 
 /// The models of roles.
 fn models(
     root: &Path,
-    (roles, config): (&[&'static str], &Config),
+    roles: &[&'static str],
+    config: &Config,
     interrupt: &Interrupt,
 ) -> Result<BTreeMap<&'static str, Vec<Arc<Chosen>>>> {
     let env = |name: &str| std::env::var(name).ok();

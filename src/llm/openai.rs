@@ -75,13 +75,11 @@ impl Model for OpenAi {
     fn complete(&self, prompt: &Prompt, asker: &Asker) -> Result<Reply, ModelError> {
         let started = Instant::now();
         let url = format!("{}/chat/completions", self.base);
-        let (value, retries) = self.client.post(&url, &self.request(prompt), asker)?;
-        let body = value.to_string();
-        let garbled = |why: String| self.client.garbled(&url, why, &body);
-        let mut answer: Answer = serde_json::from_value(value)
-            .map_err(|error| garbled(format!("not an answer of Chat Completions ({error})")))?;
+        let body = self.request(prompt);
+        let (mut answer, body, retries) =
+            self.client.ask::<Answer>(&url, &body, "Chat Completions", asker)?;
         if answer.choices.is_empty() {
-            return Err(garbled("no choices".into()));
+            return Err(self.client.garbled(&url, "no choices", &body));
         }
         let Choice { message, finish_reason } = answer.choices.swap_remove(0);
         let mut text = message.content.map(Content::text).unwrap_or_default();
@@ -90,10 +88,8 @@ impl Model for OpenAi {
             stop = StopReason::Refusal;
             text.push_str(&refusal);
         }
-        let usage = match answer.usage.and_then(|counts| counts.usage()) {
-            Some(usage) => usage,
-            None => Usage::estimate(prompt.estimate(), &text),
-        };
+        let usage = answer.usage.and_then(|counts| counts.usage());
+        let usage = usage.unwrap_or_else(|| Usage::estimate(prompt.estimate(), &text));
         let model = answer.model.unwrap_or_else(|| self.model.clone());
         Ok(Reply { text, usage, stop, model, latency: started.elapsed(), retries, drift: None })
     }

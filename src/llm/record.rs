@@ -5,9 +5,9 @@ use super::exchange::{Block, Message, Prompt, Reply, StopReason};
 use super::model::{Asker, Model};
 use super::secret::Redactor;
 use super::usage::Usage;
+use crate::platform::workspace::write_atomic;
 use crate::symbol::SymbolName;
 use serde::{Deserialize, Serialize};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Version of the file format.
@@ -92,17 +92,8 @@ impl Recorder {
         let text = serde_json::to_string_pretty(&Recording::new(prompt, result))
             .expect("a recording is made of texts and numbers");
         let text = self.redactor.clean(text) + "\n";
-        let folder = path.parent().unwrap_or(&self.dir);
-        let write = || -> std::io::Result<()> {
-            fs_err::create_dir_all(folder)?;
-            let mut file = tempfile::NamedTempFile::new_in(folder)?;
-            file.write_all(text.as_bytes())?;
-            file.as_file().sync_all()?;
-            file.persist(&path)?;
-            Ok(())
-        };
-        write().map_err(|error| ModelError::Recording {
-            message: format!("cannot write the recording {}: {error}", path.display()),
+        write_atomic(&path, text.as_bytes()).map(drop).map_err(|error| ModelError::Recording {
+            message: format!("cannot write the recording: {error}"),
         })
     }
 }

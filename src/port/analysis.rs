@@ -3,31 +3,28 @@
 //! analyzer's until a person approves it. `contract::proposal` defines what a model may propose.
 
 use super::prompt::Question;
-use super::proposals::{Answer, Inquiry, Opened, Proposal, Tried, Turn, gist, never};
-use super::sources::context_without_contract;
-use crate::c::call_sites::call_sites;
+use super::proposals::{Answer, Proposal, gist, never};
+use super::sources::Facts;
 use crate::contract::facts::FactTable;
 use crate::contract::file;
 use crate::contract::proposal::Frame;
 use crate::contract::types::Judgeable;
 use crate::error::Result;
-use crate::llm::model_session::rank_of;
+use crate::judge::Judge;
+use crate::judge::mutation_score::Adequacy;
 use crate::llm::{Blocks, Reply};
 use crate::platform::workspace::Trial;
 use crate::project::{FunctionPlan, Project};
 use crate::store::Store;
-use crate::symbol::{SymbolKey, SymbolName};
+use crate::symbol::SymbolKey;
 use std::collections::BTreeSet;
 
 /// The functions whose contracts a model can be asked for: only the parameters are missing, the configuration does
 /// not skip the function, and no model has declared a contract impossible.
 pub fn open(project: &Project, store: &Store, wanted: &[&FunctionPlan]) -> Result<BTreeSet<SymbolKey>> {
-    let is_left_out = |planned: &FunctionPlan| {
-        project.config.symbols.get(planned.function.name.as_str()).is_some_and(|own| own.skip)
-    };
     // Where a fuzz target is missing, a contract does not help.
     let lacking = |planned: &&FunctionPlan| {
-        planned.judgeable.contract().is_none() && planned.target.is_none() && !is_left_out(planned)
+        planned.judgeable.contract().is_none() && planned.target.is_none() && !project.is_skipped(planned)
     };
     let lacking: Vec<&FunctionPlan> = wanted.iter().copied().filter(lacking).collect();
     if lacking.is_empty() || !project.config.asks_models() {
@@ -50,21 +47,19 @@ impl Proposal for Roles {
     const ROLE: &'static str = "analyzer";
     const NOUN: &'static str = "contract";
     const PURPOSE: &'static str = "says how to call";
+    const TRIAL: &'static str = "try-contract";
+    const REFUSED: &'static str = "C does not confirm it: ";
+    const KEPT: &'static str = "a contract that C confirms,";
 
-    fn ask(
-        inquiry: &mut Inquiry,
-        (project, store): &mut Opened,
-        name: &SymbolName,
-        turn: &Turn,
-    ) -> Result<std::result::Result<Reply, String>> {
-        let planned = project.find(name.as_str())?;
-        let Judgeable::NotYet(why) = &planned.judgeable else {
-            return Ok(Err("it has a contract now".into()));
-        };
-        let context = context_without_contract(project, planned)?;
-        let sites = call_sites(&project.library, &planned.function);
-        let question = Question::Analyze { why, sites: &sites };
-        inquiry.ask(store, (planned, &context), &question, (turn.attempt, turn.problem))
+    fn question<'q>(
+        planned: &'q FunctionPlan,
+        facts: &'q Facts,
+        _: Option<&'q str>,
+    ) -> std::result::Result<Question<'q>, String> {
+        match &planned.judgeable {
+            Judgeable::NotYet(why) => Ok(Question::Analyze { why, sites: &facts.sites }),
+            Judgeable::Yes(_) => Err("it has a contract now".into()),
+        }
     }
 
     fn read(reply: &Reply) -> Answer {
@@ -76,30 +71,20 @@ impl Proposal for Roles {
         }
     }
 
-    fn try_out(
-        inquiry: &mut Inquiry,
-        opened: Opened,
-        name: &SymbolName,
-        (attempt, text): (u32, &str),
-    ) -> Result<Tried<String>> {
-        let (project, model) = (&opened.0, inquiry.models.name(Self::ROLE, rank_of(attempt)));
-        let facts = FactTable::build(&project.library);
-        let function = &project.find(name.as_str())?.function;
-        let frame = Frame::of(&project.library, &facts, function);
-        let contract = match frame.and_then(|frame| frame.filled(function, text, &model)) {
-            Ok(contract) => contract,
-            Err(why) => return Ok((opened, Err(why))),
-        };
-        let trial = Trial { path: project.contract_path(name.as_str()), text: file::proposed(&contract) };
-        let on_trial = (name, "try-contract", &trial);
-        let (opened, tried) = inquiry.try_out(opened, on_trial, |inquiry, mut opened| {
-            let short = match inquiry.measured(&mut opened, name)? {
-                Ok(adequacy) => adequacy.shortcomings(&opened.0.config.grade).join("; "),
-                Err(why) => why,
-            };
-            Ok(if short.is_empty() { Ok(opened) } else { Err(short) })
-        })?;
-        let tried = tried.map_err(|why| format!("C does not confirm it: {why}"));
-        Ok((opened, tried.map(|()| format!("a contract that C confirms, by {model}"))))
+    fn file(
+        project: &Project,
+        planned: &FunctionPlan,
+        model: &str,
+        text: &str,
+    ) -> Result<std::result::Result<Trial, String>> {
+        let function = &planned.function;
+        let frame = Frame::of(&project.library, &FactTable::build(&project.library), function);
+        let contract = frame.and_then(|frame| frame.filled(function, text, model));
+        let path = project.contract_path(function.name.as_str());
+        Ok(contract.map(|contract| Trial { path, text: file::proposed(&contract) }))
+    }
+
+    fn shortcomings(judge: &Judge, _: &FunctionPlan, adequacy: &Adequacy) -> Result<String> {
+        Ok(adequacy.shortcomings(&judge.project.config.grade).join("; "))
     }
 }

@@ -1,7 +1,7 @@
 //! Ends a function: refused, skipped, stopped, or accepted and put into the tree.
 
-use super::result::{End, Ended, PortResult};
-use super::resume::{self, Action, Plan};
+use super::result::{Accepted, End, PortResult};
+use super::resume::{Action, Plan};
 use super::session::Session;
 use super::supervisor::StopReason;
 use crate::error::Result;
@@ -9,9 +9,9 @@ use crate::judge::Outcome;
 use crate::judge::verify::{self, Judgement};
 use crate::project::FunctionPlan;
 use crate::project::init;
-use crate::project::ported::{PortModule, Ported};
+use crate::project::ported::Ported;
 use crate::symbol::SymbolName;
-use crate::verdict::{Grade, Measured, Proofs, RunStats, Share, Verdict};
+use crate::verdict::{Finding, Grade, Proofs};
 
 impl<'p> Session<'p> {
     /// Why a function is not tried, if that is known beforehand.
@@ -24,7 +24,7 @@ impl<'p> Session<'p> {
         // Its contract or target had to be asked for first, and there was no answer.
         if let Some(silence) = self.models.silence(&planned.function).filter(|_| is_first) {
             let end = if silence.is_budget { End::Budget } else { End::Failed };
-            return self.result(planned, end, Some(silence.why.clone()), None).map(Some);
+            return self.result(planned, end, Some(silence.why.clone())).map(Some);
         }
         let (end, why) = match plan {
             Some(Plan { action: Action::Leave, .. })
@@ -32,10 +32,10 @@ impl<'p> Session<'p> {
             {
                 (End::AlreadyPorted, None)
             }
-            Some(Plan { action: Action::Leave | Action::Analyze, reason }) => {
+            Some(Plan { action: Action::Leave | Action::Analyze, reason, .. }) => {
                 (End::NotJudgeable, reason.clone())
             }
-            Some(Plan { action: Action::Target, reason }) => {
+            Some(Plan { action: Action::Target, reason, .. }) => {
                 let why = || "no fuzz target was written for it".to_owned();
                 (End::NotJudgeable, Some(reason.clone().unwrap_or_else(why)))
             }
@@ -45,17 +45,17 @@ impl<'p> Session<'p> {
                 (None, None) => return Ok(None),
             },
         };
-        self.result(planned, end, why, None).map(Some)
+        self.result(planned, end, why).map(Some)
     }
 
     /// The result of a port that existed before the run.
     fn stood(&self, planned: &FunctionPlan, judgement: &Judgement) -> Result<PortResult> {
         let end = match () {
             () if judgement.c_fault => End::CFault,
-            () if resume::holds(judgement.grade) => End::AlreadyPorted,
+            () if judgement.grade.holds() => End::AlreadyPorted,
             () => End::NoLongerHolds,
         };
-        let result = self.result(planned, end, judgement.reason.clone(), None)?;
+        let result = self.result(planned, end, judgement.reason.clone())?;
         Ok(PortResult {
             grade: Some(judgement.grade),
             accept_rate: judgement.accept_rate,
@@ -64,39 +64,51 @@ impl<'p> Session<'p> {
         })
     }
 
-    /// The result of a function that was tried.
-    pub(super) fn conclude(&mut self, planned: &FunctionPlan, ended: Ended) -> Result<PortResult> {
-        match ended {
-            Ended::Accepted { module, verdict, apart, by } => {
-                let before = verify::known(self.project, self.store, &[planned])?.pop();
-                let before = before.map_or(Grade::Stub, |known| known.grade);
-                let outcome = self.accept(planned, &module, before, (&verdict, apart, &by))?;
-                let stats = Some(verdict.stats());
-                let (end, grade, why) = match outcome.grade < before {
-                    true => (End::AlreadyPorted, before, stays(&outcome, before)),
-                    false => (End::Accepted, outcome.grade, outcome.reason()),
-                };
-                let result = self.result(planned, end, why, stats)?;
-                Ok(PortResult { grade: Some(grade), ..result })
+    /// Puts an accepted port into the tree and judges it there. The previous port comes back if it had a better grade.
+    pub(super) fn accept(&mut self, planned: &FunctionPlan, port: Accepted) -> Result<PortResult> {
+        let Accepted { module, verdict, apart, by } = port;
+        let before = verify::known(self.project, self.store, &[planned])?.pop();
+        let before = before.map_or(Grade::Stub, |known| known.grade);
+        let old = self.project.module(&planned.function.module)?;
+        self.put(planned, &module)?;
+        let callees_in_c = self.judge.callees_in_c(planned)?;
+        let proofs = Proofs { apart, ..self.grounds.proofs(&self.judge, planned, &verdict)? };
+        let outcome = self.judge.outcome(planned, &verdict, proofs, &callees_in_c)?;
+        let (end, grade, why) = match outcome.grade < before {
+            true => {
+                self.put(planned, old.text())?;
+                (End::AlreadyPorted, before, stays(&outcome, before))
             }
-            Ended::Stopped { reason: StopReason::Budget, detail, .. } => {
-                self.result(planned, End::Budget, Some(detail), None)
+            false => {
+                self.judge.publish_seeds(&planned.function.name)?;
+                self.judge.record(self.store, planned, &outcome, &by)?;
+                (End::Accepted, outcome.grade, outcome.reason())
             }
-            Ended::Stopped { reason, detail, finding } => {
-                let detail = detail.trim();
-                let text = if detail.is_empty() {
-                    reason.word().to_owned()
-                } else {
-                    format!("{}: {detail}", reason.word())
-                };
-                let end = match reason {
-                    StopReason::CFault(_) => End::CFault,
-                    _ => End::Failed,
-                };
-                let result = self.result(planned, end, Some(text), None)?;
-                Ok(PortResult { finding, ..result })
-            }
-        }
+        };
+        let result = self.result(planned, end, why)?;
+        let (executions, accept_rate) = (Some(verdict.stats().executions), verdict.stats().accept_rate());
+        Ok(PortResult { grade: Some(grade), executions, accept_rate, ..result })
+    }
+
+    /// The result of a function that was tried in vain.
+    pub(super) fn give_up(
+        &self,
+        planned: &FunctionPlan,
+        reason: StopReason,
+        detail: &str,
+        finding: Option<Finding>,
+    ) -> Result<PortResult> {
+        let text = match detail.trim() {
+            "" => reason.word().to_owned(),
+            detail => format!("{}: {detail}", reason.word()),
+        };
+        let (end, text, finding) = match reason {
+            // A spent budget says nothing about the candidate.
+            StopReason::Budget => (End::Budget, detail.to_owned(), None),
+            StopReason::CFault(_) => (End::CFault, text, finding),
+            _ => (End::Failed, text, finding),
+        };
+        Ok(PortResult { finding, ..self.result(planned, end, Some(text))? })
     }
 
     /// The result of a function that needs one that failed.
@@ -106,31 +118,7 @@ impl<'p> Session<'p> {
             false => "failed",
         };
         let why = format!("it needs `{blamed}`, which {fate}");
-        self.result(planned, End::Skipped, Some(why), None)
-    }
-
-    /// Puts an accepted port into the tree and judges it there; reverts it if the previous port had a better grade.
-    fn accept(
-        &mut self,
-        planned: &FunctionPlan,
-        module: &str,
-        before: Grade,
-        (verdict, apart, provenance): (&Verdict, Measured<Share>, &str),
-    ) -> Result<Outcome> {
-        let old = self.project.module(&planned.function.module)?;
-        self.put(planned, module)?;
-        let module = PortModule::read(module.to_owned());
-        let callees_in_c = self.judge.callees_in_c(planned)?;
-        let proofs = Proofs { apart, ..self.grounds.proofs(&self.judge, planned, verdict)? };
-        let outcome = Outcome::of(verdict, proofs, (&callees_in_c, planned), &self.project.config.grade);
-        let outcome = self.judge.ratcheted(planned, &module, outcome)?;
-        if outcome.grade < before {
-            self.put(planned, old.text())?;
-            return Ok(outcome);
-        }
-        self.judge.publish_seeds(&planned.function.name)?;
-        self.judge.record(self.store, planned, &module, (&outcome, provenance))?;
-        Ok(outcome)
+        self.result(planned, End::Skipped, Some(why))
     }
 
     /// Writes a module and the shims for its callers in one transaction.
@@ -145,21 +133,9 @@ impl<'p> Session<'p> {
         Ok(())
     }
 
-    fn result(
-        &self,
-        planned: &FunctionPlan,
-        end: End,
-        reason: Option<String>,
-        stats: Option<&RunStats>,
-    ) -> Result<PortResult> {
-        Ok(PortResult {
-            end,
-            reason,
-            executions: stats.map(|s| s.executions),
-            accept_rate: stats.and_then(RunStats::accept_rate),
-            callees_in_c: self.judge.callees_in_c(planned)?,
-            ..PortResult::untouched(planned.function.name.clone())
-        })
+    fn result(&self, planned: &FunctionPlan, end: End, reason: Option<String>) -> Result<PortResult> {
+        let callees_in_c = self.judge.callees_in_c(planned)?;
+        Ok(PortResult { end, reason, callees_in_c, ..PortResult::untouched(planned.function.name.clone()) })
     }
 }
 

@@ -4,13 +4,14 @@
 use crate::config::PORT_ROLES;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
-use crate::judge::Judge;
 use crate::judge::verify::{self, Judgement};
+use crate::judge::{Judge, Judging};
 use crate::llm::model_session::{Asks, ModelSession};
 use crate::platform::process::Interrupt;
 use crate::port::prompt::Templates;
 use crate::port::result::PortResult;
-use crate::port::run::{self, Order};
+use crate::port::session::Session;
+use crate::port::{resume, run};
 use crate::project::init;
 use crate::project::ported::Ported;
 use crate::project::{Options, Project};
@@ -37,7 +38,8 @@ pub struct Shown {
 /// Runs init, port and verify in `dir`, which must be empty or absent; each fuzzing run takes up to `seconds`.
 pub fn demo(
     dir: &Path,
-    (seconds, overrides): (u64, &[String]),
+    seconds: u64,
+    overrides: &[String],
     interrupt: &Interrupt,
     reporter: &mut dyn Reporter,
 ) -> Result<Shown> {
@@ -63,33 +65,41 @@ pub fn demo(
     // As when the replies were recorded, and also on machines without make; `init` writes the detected
     // configuration.
     let from = "c.from=\"includes\"".to_owned();
-    let first = Options { dir: Some(library.clone()), overrides: [vec![from], all.clone()].concat() };
+    let first = Options {
+        dir: Some(library.clone()),
+        overrides: [vec![from], all.clone()].concat(),
+        ..Options::default()
+    };
     drop(init::init(&library, &first, interrupt, reporter)?);
-    let options = Options { dir: Some(library.clone()), overrides: all };
+    let options = Options { overrides: all, ..first };
     // Open the project again, as every later command does, because the evidence depends on the implfuzz.toml that
     // `init` wrote.
     let project = Project::open(&options, interrupt)?;
     let mut store = Store::open(&project.workspace.state_db())?;
-    let judge = Judge::new(&project, interrupt);
     verify::save_symbols(&project, &mut store)?;
     // Functions with a harness but without a recorded reply stay stubs.
     let (wanted, unrecorded): (Vec<_>, Vec<_>) = project.planned.iter().partition(|p| {
         p.judgeable.contract().is_none() || RECORDINGS.get_dir(p.function.name.as_str()).is_some()
     });
-    let porting = Judge::new(&project, interrupt);
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-    let asks =
-        Asks { roles: &PORT_ROLES, config: &project.config, workflow: Some(project.config.port.workflow) };
-    let mut models =
-        ModelSession::open(&project.workspace, &mut store, ("demo: port --all", asks), interrupt)?;
+    let asks = Asks {
+        command: "demo: port --all",
+        roles: &PORT_ROLES,
+        config: &project.config,
+        workflow: Some(project.config.port.workflow),
+    };
+    let mut models = ModelSession::open(&project.workspace, &mut store, asks, interrupt)?;
     let templates = Templates::load(None)?;
-    let order = Order { wanted: &wanted, redo: false, jobs };
-    let mut ports =
-        run::port(&project, &mut store, order, (porting, &templates), (&mut models, None), reporter)?;
-    let totals = run::finish((&project, &mut store), &models, &mut ports)?;
+    let plans = resume::plan(&project, &store, &wanted, false)?;
+    let porting = Judge::new(&project, interrupt);
+    let session = Session::new(porting, &mut store, reporter, &mut models, &templates, None);
+    let ports = session.port(&wanted, plans, jobs);
+    let mut ports = models.or_finish(&mut store, ports)?;
+    let totals = run::finish(&project, &mut store, &models, &mut ports)?;
     let ported: Vec<_> = wanted.into_iter().filter(|p| project.ported(&p.function) == Ported::Yes).collect();
-    let command = "demo: verify --all";
-    let judgements = verify::verify(&project, &mut store, (&ported, command), None, &judge, reporter)?;
+    let judge = Judge::new(&project, interrupt);
+    let mut judging = Judging { judge: &judge, store: &mut store, reporter, run: None };
+    let judgements = judging.verify(&ported, "demo: verify --all", None)?;
     let unrecorded = unrecorded.iter().map(|p| p.function.name.to_string()).collect();
     Ok(Shown { dir: library, ports, unrecorded, judgements, totals })
 }

@@ -4,19 +4,17 @@
 
 use super::prompt::Question;
 use super::proposals::{Inquiry, Opened, Tried, is_complete};
-use super::sources::context;
-use crate::c::call_sites::call_sites;
+use super::sources::Facts;
 use crate::contract::file;
 use crate::contract::proposal::{folded, is_inequality};
 use crate::contract::types::Contract;
 use crate::error::Result;
-use crate::event::Event;
 use crate::evidence::grade;
 use crate::fuzz::campaign::Campaign;
 use crate::fuzz::gate::HeldBack;
 use crate::judge::Judge;
+use crate::llm::Blocks;
 use crate::llm::model_session::{ModelSession, rank_of};
-use crate::llm::{Blocks, Reply};
 use crate::platform::workspace::Trial;
 use crate::project::{FunctionPlan, Project};
 use crate::store::{FindingRow, Side, Store};
@@ -28,7 +26,7 @@ use serde::Deserialize;
 const LINES: usize = 8;
 
 /// The handling of inputs on which C crashes or hangs.
-pub struct Feasibility<'i, 'a>(pub &'i mut Inquiry<'a>);
+struct Feasibility<'i, 'a>(&'i mut Inquiry<'a>);
 
 /// The meaning of a reply.
 #[derive(Debug, PartialEq, Eq)]
@@ -51,19 +49,6 @@ struct Decided {
     require: Vec<String>,
 }
 
-/// The result of asking about one function.
-struct Came {
-    /// Its contract excludes more inputs now.
-    is_narrower: bool,
-    text: String,
-}
-
-impl Came {
-    fn told(text: &str) -> Self {
-        Self { is_narrower: false, text: text.to_owned() }
-    }
-}
-
 /// The findings to ask about: unexplained crashes and hangs of C, those of this run first.
 fn open_findings(store: &Store, planned: &FunctionPlan, models: &ModelSession) -> Result<Vec<FindingRow>> {
     let mut rows = store.findings(Some(&planned.function.key))?;
@@ -76,37 +61,33 @@ fn open_findings(store: &Store, planned: &FunctionPlan, models: &ModelSession) -
     Ok(rows)
 }
 
-impl Feasibility<'_, '_> {
-    /// Asks about each of `names` in turn, and returns those whose contract is narrower now.
-    ///
-    /// # Errors
-    /// Those of models, of the store and of running the fuzz process, and Ctrl-C; a spent budget ends the asking, no more.
-    pub fn run(&mut self, mut opened: Opened, names: &[SymbolName]) -> Result<(Opened, Vec<SymbolName>)> {
-        let mut narrowed = Vec::new();
-        for (at, name) in names.iter().enumerate() {
-            self.0.reporter.event(Event::SymbolStarted {
-                symbol: name.clone(),
-                work: "C fault",
-                index: at + 1,
-                total: names.len(),
-            });
-            let (after, came) = self.one(opened, name)?;
-            opened = after;
-            if came.as_ref().is_ok_and(|came| came.is_narrower) {
-                narrowed.push(name.clone());
-            }
-            let (ok, summary) = came.map_or_else(|why| (false, why), |came| (true, came.text));
-            let symbol = name.clone();
-            self.0.reporter.event(Event::SymbolFinished { symbol, ok, grade: None, summary });
-        }
-        Ok((opened, narrowed))
-    }
+/// Asks about each of `names` in turn, and returns those whose contract is narrower now.
+///
+/// # Errors
+/// Those of models, of the store and of running the fuzz process, and Ctrl-C; a spent budget ends the asking, no more.
+pub(super) fn ask(
+    inquiry: &mut Inquiry,
+    opened: Opened,
+    names: &[SymbolName],
+) -> Result<(Opened, Vec<SymbolName>)> {
+    let mut narrowed = Vec::new();
+    let opened = inquiry.each(opened, names, "C fault", |inquiry, opened, name| {
+        Feasibility(inquiry).one(opened, name, &mut narrowed)
+    })?;
+    Ok((opened, narrowed))
+}
 
+impl Feasibility<'_, '_> {
     /// Handles one function; the inner `Err` says why there is no result.
-    fn one(&mut self, mut opened: Opened, name: &SymbolName) -> Result<Tried<Came>> {
+    fn one(
+        &mut self,
+        mut opened: Opened,
+        name: &SymbolName,
+        narrowed: &mut Vec<SymbolName>,
+    ) -> Result<Tried<String>> {
         let planned = opened.0.find(name.as_str())?.clone();
         let Some(row) = self.open_finding(&opened, &planned)? else {
-            return Ok((opened, Ok(Came::told("there is nothing to ask about"))));
+            return Ok((opened, Ok("there is nothing to ask about".to_owned())));
         };
         let explanation = match self.explanation(&mut opened, &planned, &row)? {
             Ok(text) => text,
@@ -115,8 +96,12 @@ impl Feasibility<'_, '_> {
         opened.1.explain(row.id, (&explanation, None))?;
         let mut problem: Option<String> = None;
         for attempt in 1..=self.0.models.questions("feasibility", &opened.0.config.limits) {
-            let asked = (attempt, problem.as_deref());
-            let reply = match self.ask(&mut opened, &planned, (&row, Some(&explanation)), asked)? {
+            let facts = Facts::of(&opened.0, &planned);
+            let question =
+                Question::Feasibility { row: &row, explanation: &explanation, sites: &facts.sites };
+            let problem_now = problem.as_deref();
+            let asked = self.0.ask(&opened.0, &mut opened.1, &planned, &question, attempt, problem_now);
+            let reply = match asked? {
                 Ok(reply) => reply,
                 Err(why) => return Ok((opened, Err(why))),
             };
@@ -141,7 +126,7 @@ impl Feasibility<'_, '_> {
             let text = format!("{explanation}\n{so}\n{notes}");
             if require.is_empty() {
                 opened.1.explain(row.id, (text.trim(), Some(&said)))?;
-                return Ok((opened, Ok(Came::told(so.trim_end_matches(':')))));
+                return Ok((opened, Ok(so.trim_end_matches(':').to_owned())));
             }
             let is_a_persons = planned.judgeable.contract().is_some_and(|c| c.proposed_by.is_none());
             if planned.edited && is_a_persons {
@@ -152,7 +137,7 @@ impl Feasibility<'_, '_> {
                     Err(format!("a person wrote the contract; a model would add: {}", require.join("; "))),
                 ));
             }
-            let (after, tried) = self.try_out(opened, (&planned, &row), (require, attempt))?;
+            let (after, tried) = self.try_out(opened, &planned, &row, require, attempt)?;
             opened = after;
             match tried {
                 Ok(()) => {
@@ -160,7 +145,8 @@ impl Feasibility<'_, '_> {
                     let text = format!(
                         "C confirms the precondition; read it, then: cargo implfuzz contract --approve {name}"
                     );
-                    return Ok((opened, Ok(Came { is_narrower: true, text })));
+                    narrowed.push(name.clone());
+                    return Ok((opened, Ok(text)));
                 }
                 Err(why) => {
                     self.0.say(name, 1, format!("C does not confirm the precondition: {why}"));
@@ -202,41 +188,27 @@ impl Feasibility<'_, '_> {
         let models = u32::try_from(self.0.models.ranks("crash-analyzer")).unwrap_or(u32::MAX).max(1);
         let mut attempt = 1;
         loop {
-            match self.ask(opened, planned, (row, None), (attempt, None))? {
+            let question = Question::Crash { row };
+            match self.0.ask(&opened.0, &mut opened.1, planned, &question, attempt, None)? {
                 Ok(reply) if attempt < models && !is_complete(&reply) => attempt += 1,
                 answer => return Ok(answer.map(|reply| notes(&reply.text))),
             }
         }
     }
 
-    /// Asks the crash analyzer for an explanation, or with one the feasibility analyzer.
-    fn ask(
-        &mut self,
-        (project, store): &mut Opened,
-        planned: &FunctionPlan,
-        (row, explanation): (&FindingRow, Option<&str>),
-        asked: (u32, Option<&str>),
-    ) -> Result<std::result::Result<Reply, String>> {
-        let context = context(project, planned)?;
-        let sites = call_sites(&project.library, &planned.function);
-        let question = match explanation {
-            None => Question::Crash { row },
-            Some(explanation) => Question::Feasibility { row, explanation, sites: &sites },
-        };
-        self.0.ask(store, (planned, &context), &question, asked)
-    }
-
     /// Puts the narrower contract into the tree, where it stays only if C passes the test under it.
     fn try_out(
         &mut self,
         (project, store): Opened,
-        (planned, row): (&FunctionPlan, &FindingRow),
-        (require, attempt): (Vec<String>, u32),
+        planned: &FunctionPlan,
+        row: &FindingRow,
+        require: Vec<String>,
+        attempt: u32,
     ) -> Result<Tried<()>> {
         let Some(old) = planned.judgeable.contract() else {
             return Ok(((project, store), Err("there is no contract to narrow".into())));
         };
-        let contract = match self.narrower(old, (require, attempt)) {
+        let contract = match self.narrower(old, require, attempt) {
             Ok(contract) => contract,
             Err(why) => return Ok(((project, store), Err(why))),
         };
@@ -248,10 +220,10 @@ impl Feasibility<'_, '_> {
         }
         let with = |contract: &Contract| Trial { path: path.clone(), text: file::proposed(contract) };
         let name = &contract.symbol;
-        let on_trial = (name, "try-precondition", &with(&contract));
-        self.0.try_out((project, store), on_trial, |inquiry, mut opened| {
+        let trial = with(&contract);
+        self.0.try_out((project, store), name, "try-precondition", &trial, |inquiry, mut opened| {
             let mut this = Feasibility(inquiry);
-            if let Err(why) = this.bears_out(&mut opened, (name, row), (&accepted, wider))? {
+            if let Err(why) = this.bears_out(&opened.0, name, row, &accepted, wider)? {
                 return Ok(Err(why));
             }
             let folded = folded(&contract);
@@ -266,7 +238,8 @@ impl Feasibility<'_, '_> {
     fn narrower(
         &self,
         old: &Contract,
-        (require, attempt): (Vec<String>, u32),
+        require: Vec<String>,
+        attempt: u32,
     ) -> std::result::Result<Contract, String> {
         let model = self.0.models.name("feasibility", rank_of(attempt));
         let require = old.require.iter().cloned().chain(require).collect();
@@ -282,9 +255,11 @@ impl Feasibility<'_, '_> {
     /// Whether the contract now excludes the input, and no input that C accepts.
     fn bears_out(
         &mut self,
-        (project, _): &mut Opened,
-        (name, row): (&SymbolName, &FindingRow),
-        (accepted, wider): (&[Vec<u8>], HeldBack),
+        project: &Project,
+        name: &SymbolName,
+        row: &FindingRow,
+        accepted: &[Vec<u8>],
+        wider: HeldBack,
     ) -> Result<std::result::Result<(), String>> {
         let planned = project.find(name.as_str())?;
         let campaign = self.campaign(project, planned, "narrower")?;

@@ -43,7 +43,7 @@ pub struct AuditNote {
     pub reason: String,
 }
 
-/// The kind of a failure; each has its own hint.
+/// The kind of a failure; each has its own hint. The candidate never ran up to `Audit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Category {
     Syntax,

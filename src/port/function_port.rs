@@ -11,7 +11,7 @@ mod translating;
 use super::context::PortContext;
 use super::feedback::{self, AuditNote, Candidate, Feedback};
 use super::lessons::Lessons;
-use super::result::{Ended, PortResult};
+use super::result::{Accepted, PortResult};
 use super::session::Session;
 use super::sources::context;
 use super::supervisor::{self, Makers, Outcome, PortState, Step, StopReason};
@@ -19,6 +19,7 @@ use super::taking::Taking;
 use crate::config::Maker;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
+use crate::judge::proofs::Ran;
 use crate::llm::{Chosen, Permit};
 use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
@@ -26,7 +27,7 @@ use crate::rust::emit::stub;
 use crate::rust::signature::ident;
 use crate::rust::splice::{Spliced, replace_fn, split};
 use crate::rust::unport::back_to_stub;
-use crate::verdict::{Finding, Measured, Share, Verdict};
+use crate::verdict::{Finding, Verdict};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -55,7 +56,7 @@ pub struct FunctionPort<'p> {
     looped: Option<Verdict>,
     feedback: Option<Feedback>,
     finding: Option<Finding>,
-    accepted: Option<(Verdict, Measured<Share>)>,
+    accepted: Option<Ran>,
     /// The problem of the last candidate, in one line for people.
     trouble: String,
     questions: [u32; 2],
@@ -134,7 +135,7 @@ impl<'p> FunctionPort<'p> {
         self.begin(session, &Step::Stop(reason))?;
         self.end(session, (reason.word(), &self.trouble.clone()))?;
         let (detail, finding) = (self.trouble.clone(), self.finding.take());
-        session.conclude(self.planned, Ended::Stopped { reason, detail, finding })
+        session.give_up(self.planned, reason, &detail, finding)
     }
 
     /// Puts the accepted candidate into the tree. `None` if the tree has changed, because the tree must get exactly
@@ -154,7 +155,7 @@ impl<'p> FunctionPort<'p> {
             Maker::Model => session.models.name(self.role, self.state.rank()),
         };
         let module = self.spliced.clone();
-        session.conclude(self.planned, Ended::Accepted { module, verdict, apart, by }).map(Some)
+        session.accept(self.planned, Accepted { module, verdict, apart, by }).map(Some)
     }
 
     /// The maker of the last candidate, or of the last reply without one.

@@ -1,6 +1,7 @@
 //! The items of `ffi.rs` and `globals.rs` that a function needs, shortened for its author.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::rust::item::plain;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use std::collections::{BTreeMap, BTreeSet};
@@ -86,11 +87,6 @@ fn parse(what: &str, text: &str) -> Result<syn::File> {
 
 fn print(items: Vec<syn::Item>) -> String {
     prettyplease::unparse(&syn::File { items, ..syn::parse_quote!() })
-}
-
-fn plain(ident: &proc_macro2::Ident) -> String {
-    let name = ident.to_string();
-    name.strip_prefix("r#").map(str::to_owned).unwrap_or(name)
 }
 
 fn collect(tokens: TokenStream, into: &mut BTreeSet<String>) {

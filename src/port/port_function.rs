@@ -9,7 +9,6 @@ use super::supervisor::{self, Outcome, SMOKE_EXECUTIONS, Step};
 use super::worker::Worker;
 use crate::error::Result;
 use crate::fuzz::campaign::Budget;
-use crate::judge::proofs;
 use crate::llm::{self, Asker, Chosen, Permit, Prompt};
 use crate::verdict::Verdict;
 use std::sync::Arc;
@@ -55,10 +54,7 @@ pub(super) fn port_function(worker: &Worker) -> Result<PortResult> {
 fn take(worker: &Worker, step: &Step) -> Result<Outcome> {
     match step {
         Step::Translate => translate(worker),
-        Step::AskPrototyper { reply_problem } => ask(worker, false, false, reply_problem.clone()),
-        Step::AskEnhancer { repeated, reply_problem, .. } => {
-            ask(worker, true, *repeated, reply_problem.clone())
-        }
+        Step::AskPrototyper { .. } | Step::AskEnhancer { .. } => ask(worker, step.clone()),
         Step::Audit => worker.turn(|port, session| port.audit_and_splice(session)),
         Step::Build => build(worker),
         Step::Smoke => fuzz(worker, step, Some(Budget { seconds: 5, executions: Some(SMOKE_EXECUTIONS) })),
@@ -78,9 +74,8 @@ fn translate(worker: &Worker) -> Result<Outcome> {
 }
 
 /// Asks a model; a truncated answer is asked for once more with a larger limit.
-fn ask(worker: &Worker, enhance: bool, repeated: bool, problem: Option<String>) -> Result<Outcome> {
-    let mut prompt =
-        worker.turn(move |port, session| port.prompt(session, (enhance, repeated), problem.as_deref()))?;
+fn ask(worker: &Worker, step: Step) -> Result<Outcome> {
+    let mut prompt = worker.turn(move |port, session| port.prompt(session, &step))?;
     loop {
         let Some((chosen, permit)) = permit(worker, &prompt)? else { return Ok(Outcome::BudgetExhausted) };
         let tell = |text| worker.say(text);
@@ -126,7 +121,7 @@ fn fuzz(worker: &Worker, step: &Step, budget: Option<Budget>) -> Result<Outcome>
     worker.say("fuzzing");
     let runs = worker.turn(|port, session| port.runs(session))?;
     let budget = budget.unwrap_or_else(|| worker.turn(|_, session| session.judge.loop_budget()));
-    let verdict = worker.compute(|stop| runs.run(budget, stop, &mut |stats| worker.see(stats)))?;
+    let verdict = worker.compute(|stop| runs.port.run(budget, stop, &mut |stats| worker.see(stats)))?;
     let step = step.clone();
     worker.turn(move |port, session| port.ran(session, &step, verdict))
 }
@@ -135,23 +130,23 @@ fn fuzz(worker: &Worker, step: &Step, budget: Option<Budget>) -> Result<Outcome>
 fn accept(worker: &Worker) -> Result<Outcome> {
     worker.say("acceptance run");
     let (runs, known, budget) = worker.turn(|port, session| port.acceptance(session))?;
-    let (verdict, apart, gate) = worker.compute(|stop| {
+    let (ran, gate) = worker.compute(|stop| {
         let mut see = |stats: &_| worker.see(stats);
         let verdict = match known {
             // Binary, inputs and seed are the same, so this run would repeat the loop's.
             Some(verdict) => verdict,
-            None => runs.run(budget, stop, &mut see)?,
+            None => runs.port.run(budget, stop, &mut see)?,
         };
-        let (verdict, apart) = proofs::apart(&runs.campaign, verdict, stop)?;
+        let ran = runs.port.isolated(verdict, stop)?;
         // An exhaustive run leaves no held-back inputs.
-        let gate = match &verdict {
+        let gate = match &ran.0 {
             Verdict::Unrefuted(stats) if stats.space.is_none() => {
                 worker.say("hidden gate");
-                Some(runs.gate(budget, &verdict, stop, &mut see)?)
+                Some(runs.gate(budget, &ran.0, stop, &mut see)?)
             }
             _ => None,
         };
-        Ok((verdict, apart, gate))
+        Ok((ran, gate))
     })?;
-    worker.turn(move |port, session| port.judged(session, (verdict, apart), gate))
+    worker.turn(move |port, session| port.judged(session, ran, gate))
 }

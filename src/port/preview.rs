@@ -5,9 +5,7 @@ use super::prompt::{Question, Templates};
 use super::resume::{self, Action, Plan};
 use super::schedule::Schedule;
 use super::select_lessons::recalled;
-use super::sources::{context, context_without_contract};
-use super::targets::{calls_of, context_of};
-use crate::c::call_sites::call_sites;
+use super::sources::{Facts, context};
 use crate::error::Result;
 use crate::llm::Tokens;
 use crate::project::{FunctionPlan, Project};
@@ -64,7 +62,7 @@ pub fn preview(
         schedule.end(at, true);
         let (planned, plan) = (wanted[at], &plans[at]);
         let prompt = (plan.action.asks() && project.config.asks_models())
-            .then(|| size((project, store), &templates, (planned, plan)))
+            .then(|| size(project, store, &templates, planned, plan))
             .transpose()?;
         all.push(Preview {
             symbol: planned.function.name.clone(),
@@ -79,23 +77,20 @@ pub fn preview(
 
 /// The size of the first prompt for the current tree.
 fn size(
-    (project, store): (&Project, &Store),
+    project: &Project,
+    store: &Store,
     templates: &Templates,
-    (planned, plan): (&FunctionPlan, &Plan),
+    planned: &FunctionPlan,
+    plan: &Plan,
 ) -> Result<Size> {
-    let sites = call_sites(&project.library, &planned.function);
+    let Facts { sites, calls } = &Facts::of(project, planned);
     let why = plan.reason.as_deref().unwrap_or_default();
-    let calls = calls_of(project, planned);
-    let (context, question) = match plan.action {
-        Action::Analyze => {
-            (context_without_contract(project, planned)?, Question::Analyze { why, sites: &sites })
-        }
-        Action::Target => {
-            let question = Question::Target { calls: &calls, sites: &sites, candidate: None };
-            (context_of(project, planned)?, question)
-        }
-        _ => (context(project, planned)?, Question::Prototype),
+    let question = match plan.action {
+        Action::Analyze => Question::Analyze { why, sites },
+        Action::Target => Question::Target { calls, sites, candidate: None },
+        _ => Question::Prototype,
     };
+    let context = context(project, planned)?;
     let max_tokens = project.config.llm.for_role(question.role())?.max_tokens;
     let memory = match question {
         Question::Prototype => recalled(project, store, planned)?.0,

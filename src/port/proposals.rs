@@ -1,16 +1,16 @@
 //! Files other than ports that a model proposes: a text is put into the tree as a tentative file, is evaluated, and
 //! either stays or leaves nothing behind. `analysis`, `targets` and `feasibility` define the files.
 
-use super::context::PortContext;
 use super::prompt::{Question, Templates};
-use super::taking::Taking;
+use super::sources::{Facts, context};
+use super::taking::{Taking, ended_by};
 use crate::contract::types::Judgeable;
 use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
-use crate::judge::Judge;
-use crate::judge::mutation_score::{self, Adequacy};
-use crate::llm::model_session::{ModelSession, Traced, rank_of};
+use crate::judge::mutation_score::{Adequacy, Faults};
+use crate::judge::{Judge, Judging};
+use crate::llm::model_session::{self, ModelSession, Traced, rank_of};
 use crate::llm::{Reply, StopReason};
 use crate::platform::process::Interrupt;
 use crate::platform::workspace::Trial;
@@ -47,13 +47,6 @@ pub(super) enum Answer {
     Unusable(String),
 }
 
-/// The number of the question about a function, from 1, and the fate of the last answer.
-pub(super) struct Turn<'a> {
-    pub attempt: u32,
-    pub last: Option<&'a str>,
-    pub problem: Option<&'a str>,
-}
-
 /// A kind of file that a model writes for functions that need one.
 pub(super) trait Proposal {
     /// The model role that writes it.
@@ -62,26 +55,33 @@ pub(super) trait Proposal {
     const NOUN: &'static str;
     /// Completes "no contract _says how to call_ it", where there can be none.
     const PURPOSE: &'static str;
+    /// The step of the trace that tests the file.
+    const TRIAL: &'static str;
+    /// Precedes the reason why a tested file does not stay.
+    const REFUSED: &'static str;
+    /// What stays after the test.
+    const KEPT: &'static str;
 
-    /// Asks a model; the inner `Err` says why it is not asked again.
-    fn ask(
-        inquiry: &mut Inquiry,
-        opened: &mut Opened,
-        name: &SymbolName,
-        turn: &Turn,
-    ) -> Result<std::result::Result<Reply, String>>;
+    /// The question about a function, after the `last` text if there was one; `Err` says why nothing is asked.
+    fn question<'q>(
+        planned: &'q FunctionPlan,
+        facts: &'q Facts,
+        last: Option<&'q str>,
+    ) -> std::result::Result<Question<'q>, String>;
 
     /// Reads a complete reply.
     fn read(reply: &Reply) -> Answer;
 
-    /// Puts the text into the tree, where it stays only if it passes; the result says which model made it, or why
-    /// it failed.
-    fn try_out(
-        inquiry: &mut Inquiry,
-        opened: Opened,
-        name: &SymbolName,
-        answer: (u32, &str),
-    ) -> Result<Tried<String>>;
+    /// The tentative file for this text by a model; the inner `Err` says why the text can be none.
+    fn file(
+        project: &Project,
+        planned: &FunctionPlan,
+        model: &str,
+        text: &str,
+    ) -> Result<std::result::Result<Trial, String>>;
+
+    /// Why the measurement of the harness speaks against the file; empty if it stays.
+    fn shortcomings(judge: &Judge, planned: &FunctionPlan, adequacy: &Adequacy) -> Result<String>;
 }
 
 /// The key of the decision not to ask again while the C text stays the same.
@@ -94,29 +94,39 @@ impl Inquiry<'_> {
     ///
     /// # Errors
     /// Those of models, of the store and of running the fuzz process, and Ctrl-C; a spent budget ends the asking, no more.
-    pub(super) fn run<P: Proposal>(&mut self, mut opened: Opened, names: &[SymbolName]) -> Result<Opened> {
+    pub(super) fn run<P: Proposal>(&mut self, opened: Opened, names: &[SymbolName]) -> Result<Opened> {
         // A tree that does not build now is not the proposal's fault.
         if !names.is_empty() {
             let planned =
                 names.iter().map(|name| opened.0.find(name.as_str())).collect::<Result<Vec<_>>>()?;
             Judge::new(&opened.0, self.interrupt).build(&planned)?;
         }
-        for (at, name) in names.iter().enumerate() {
-            self.reporter.event(Event::SymbolStarted {
-                symbol: name.clone(),
-                work: P::NOUN,
-                index: at + 1,
-                total: names.len(),
-            });
-            let (after, ended) = self.one::<P>(opened, name)?;
-            opened = after;
+        self.each(opened, names, P::NOUN, |inquiry, opened, name| {
+            let (mut opened, ended) = inquiry.one::<P>(opened, name)?;
             if let Err(why) = &ended {
-                let (run, word) = (self.models.id, "given up".to_owned());
+                let (run, word) = (inquiry.models.id, "given up".to_owned());
                 let key = opened.0.find(name.as_str())?.function.key.clone();
                 opened.1.put_end(&key, Some(&LastEnd { run, word, reason: why.clone() }))?;
             }
+            Ok((opened, ended))
+        })
+    }
+
+    /// Does some work for each of `names` in turn, and reports its beginning and its result in words.
+    pub(super) fn each(
+        &mut self,
+        mut opened: Opened,
+        names: &[SymbolName],
+        work: &'static str,
+        mut one: impl FnMut(&mut Self, Opened, &SymbolName) -> Result<Tried<String>>,
+    ) -> Result<Opened> {
+        for (at, symbol) in names.iter().enumerate() {
+            let (index, total) = (at + 1, names.len());
+            self.reporter.event(Event::SymbolStarted { symbol: symbol.clone(), work, index, total });
+            let (after, ended) = one(self, opened, symbol)?;
+            opened = after;
             let (ok, summary) = ended.map_or_else(|why| (false, why), |text| (true, text));
-            self.reporter.event(Event::SymbolFinished { symbol: name.clone(), ok, grade: None, summary });
+            self.reporter.event(Event::SymbolFinished { symbol: symbol.clone(), ok, grade: None, summary });
         }
         Ok(opened)
     }
@@ -126,8 +136,14 @@ impl Inquiry<'_> {
         let (mut last, mut problem): (Option<String>, Option<String>) = (None, None);
         let most = self.models.questions(P::ROLE, &opened.0.config.limits);
         for attempt in 1..=most {
-            let turn = Turn { attempt, last: last.as_deref(), problem: problem.as_deref() };
-            let reply = match P::ask(self, &mut opened, name, &turn)? {
+            let (project, store) = &mut opened;
+            let planned = project.find(name.as_str())?;
+            let facts = Facts::of(project, planned);
+            let reply = match P::question(planned, &facts, last.as_deref()) {
+                Ok(question) => self.ask(project, store, planned, &question, attempt, problem.as_deref())?,
+                Err(why) => Err(why),
+            };
+            let reply = match reply {
                 Ok(reply) => reply,
                 Err(why) => return Ok((opened, Err(why))),
             };
@@ -144,11 +160,31 @@ impl Inquiry<'_> {
                     return Ok((opened, Err(format!("no {} {} it: {why}", P::NOUN, P::PURPOSE))));
                 }
             };
-            let (after, tried) = P::try_out(self, opened, name, (attempt, &text))?;
-            opened = after;
+            let model = self.models.name(P::ROLE, rank_of(attempt));
+            let planned = opened.0.find(name.as_str())?;
+            let tried = match P::file(&opened.0, planned, &model, &text)? {
+                Ok(trial) => {
+                    let tested = self.try_out(opened, name, P::TRIAL, &trial, |inquiry, mut opened| {
+                        let why = match inquiry.measured(&mut opened, name)? {
+                            Ok(adequacy) => {
+                                let judge = Judge::new(&opened.0, inquiry.interrupt);
+                                P::shortcomings(&judge, opened.0.find(name.as_str())?, &adequacy)?
+                            }
+                            Err(why) => why,
+                        };
+                        Ok(if why.is_empty() { Ok(opened) } else { Err(why) })
+                    })?;
+                    opened = tested.0;
+                    tested.1.map_err(|why| format!("{}{why}", P::REFUSED))
+                }
+                Err(why) => Err(why),
+            };
             match tried {
-                Ok(thanks) => {
-                    let text = format!("{thanks}; read it, then: cargo implfuzz contract --approve {name}");
+                Ok(()) => {
+                    let text = format!(
+                        "{} by {model}; read it, then: cargo implfuzz contract --approve {name}",
+                        P::KEPT
+                    );
                     return Ok((opened, Ok(text)));
                 }
                 Err(why) => {
@@ -180,13 +216,16 @@ impl Inquiry<'_> {
     /// Asks once; the inner `Err` says why no model is asked again.
     pub(super) fn ask(
         &mut self,
+        project: &Project,
         store: &mut Store,
-        (planned, context): (&FunctionPlan, &PortContext),
+        planned: &FunctionPlan,
         question: &Question,
-        (attempt, problem): (u32, Option<&str>),
+        attempt: u32,
+        problem: Option<&str>,
     ) -> Result<std::result::Result<Reply, String>> {
+        let context = context(project, planned)?;
         let max_tokens = self.models.max_tokens(question.role(), rank_of(attempt));
-        let prompt = self.templates.prompt(context, question, problem, "", attempt, max_tokens)?;
+        let prompt = self.templates.prompt(&context, question, problem, "", attempt, max_tokens)?;
         let function = &planned.function;
         self.say(&function.name, attempt, format!("asking the {}", question.role()));
         let taking = Taking::begin(
@@ -200,8 +239,14 @@ impl Inquiry<'_> {
             },
         )?;
         let traced = Traced { phase: Some(question.phase()), step: Some(taking.id) };
-        let answer =
-            self.models.ask((&mut *store, self.reporter), (function, traced), prompt, self.interrupt);
+        let about = model_session::Question {
+            store: &mut *store,
+            reporter: self.reporter,
+            function,
+            traced,
+            interrupt: self.interrupt,
+        };
+        let answer = self.models.ask(about, prompt);
         match &answer {
             Ok(Ok(_)) => taking.end(store, ("answered", ""))?,
             Ok(Err(why)) => taking.end(store, ("no-answer", why))?,
@@ -221,7 +266,9 @@ impl Inquiry<'_> {
     pub(super) fn try_out(
         &mut self,
         mut opened: Opened,
-        (name, step, trial): (&SymbolName, &str, &Trial),
+        name: &SymbolName,
+        step: &str,
+        trial: &Trial,
         sound: impl FnOnce(&mut Self, Opened) -> Result<std::result::Result<Opened, String>>,
     ) -> Result<Tried<()>> {
         let taking = Taking::begin(
@@ -270,20 +317,14 @@ impl Inquiry<'_> {
             return Ok(Err(why.clone()));
         }
         let judge = Judge::new(project, self.interrupt);
-        let adequacy = mutation_score::on_trial(project, (&judge, store), planned, self.reporter)?;
+        let seconds = project.config.grade.mutant_seconds;
+        let mut judging = Judging { judge: &judge, store, reporter: self.reporter, run: None };
+        let adequacy = judging.measure_harnesses(&[planned], seconds, Faults::Dropped)?.pop();
         Ok(adequacy.ok_or_else(|| "it could not be measured".into()))
     }
 
     pub(super) fn say(&mut self, name: &SymbolName, attempt: u32, step: String) {
         self.reporter.event(Event::SymbolStep { symbol: name.clone(), attempt, step });
-    }
-}
-
-/// The outcome and detail of a step that ended with an error.
-fn ended_by(error: &Error) -> (&'static str, String) {
-    match error.kind() {
-        ErrorKind::Interrupted => ("interrupted", "the run ended".to_owned()),
-        _ => ("failed", error.to_string()),
     }
 }
 

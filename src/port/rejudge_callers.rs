@@ -2,16 +2,14 @@
 //! members still ran as C, and ports from before the run. Their evidence is about another program.
 
 use super::result::{End, PortResult};
-use super::resume::{self, Action, Standing, holds};
+use super::resume::Standing;
 use crate::error::Result;
-use crate::event::Reporter;
-use crate::judge::Judge;
+use crate::judge::Judging;
 use crate::judge::verify::{self, Judgement};
+use crate::project::FunctionPlan;
 use crate::project::ported::Ported;
-use crate::project::{FunctionPlan, Project};
 use crate::rust::signature::ident;
-use crate::store::{RunId, Store};
-use crate::symbol::SymbolKey;
+use crate::symbol::{SymbolKey, SymbolName};
 use crate::verdict::Grade;
 use std::collections::BTreeSet;
 
@@ -20,35 +18,21 @@ use std::collections::BTreeSet;
 ///
 /// # Errors
 /// Those of builds and of running the fuzz process, and Ctrl-C.
-pub fn settle(
-    project: &Project,
-    store: &mut Store,
-    (judge, run): (&Judge, RunId),
-    results: &mut Vec<PortResult>,
-    reporter: &mut dyn Reporter,
-) -> Result<()> {
-    let accepted = |r: &&PortResult| r.end == End::Accepted;
-    let new = results.iter().filter(accepted).map(|r| project.find(r.symbol.as_str()));
-    let new: Vec<&FunctionPlan> = new.collect::<Result<_>>()?;
-    let asked = touched(project, (store, judge), &new)?;
-    if asked.is_empty() {
-        return Ok(());
-    }
-    let mut plans = resume::plan(project, store, &asked, false)?;
-    // A port with fitting evidence was already judged in this tree.
-    plans
-        .iter_mut()
-        .filter(|plan| plan.action == Action::Confirm)
-        .for_each(|plan| plan.action = Action::Leave);
-    let standing = Standing::examine(project, store, (&asked, &plans), (judge, run), reporter)?;
-    for planned in asked {
-        let Some(judgement) = standing.of(planned) else { continue };
-        match results.iter_mut().find(|r| r.symbol == planned.function.name) {
+pub fn settle(judging: &mut Judging, results: &mut Vec<PortResult>) -> Result<()> {
+    let project = judging.judge.project;
+    let accepted = results.iter().filter(|r| r.end == End::Accepted);
+    let new: Vec<&FunctionPlan> = accepted.map(|r| project.find(r.symbol.as_str())).collect::<Result<_>>()?;
+    let asked = touched(judging, &new)?;
+    let names: Vec<SymbolName> = asked.iter().map(|(planned, _)| planned.function.name.clone()).collect();
+    let standing = Standing::examine(judging, asked)?;
+    for name in names {
+        let Some(judgement) = standing.of(project.find(name.as_str())?) else { continue };
+        match results.iter_mut().find(|r| r.symbol == name) {
             // For a function without a port, the reason of its failure stays.
             Some(result) if result.end.is_standing() => correct(result, judgement),
             Some(_) => {}
-            None if !holds(judgement.grade) => {
-                let mut result = PortResult::untouched(planned.function.name.clone());
+            None if !judgement.grade.holds() => {
+                let mut result = PortResult::untouched(name);
                 correct(&mut result, judgement);
                 results.push(result);
             }
@@ -58,28 +42,32 @@ pub fn settle(
     Ok(())
 }
 
-/// The ports that call one of `new` and whose evidence no longer fits, and the members of their cycles.
+/// The ports that call one of `new`, and the members of their cycles, whose evidence does not fit, with their status.
+/// A port with fitting evidence was already judged in this tree.
 fn touched<'p>(
-    project: &'p Project,
-    (store, judge): (&Store, &Judge),
+    judging: &Judging<'_, 'p>,
     new: &[&FunctionPlan],
-) -> Result<Vec<&'p FunctionPlan>> {
+) -> Result<Vec<(&'p FunctionPlan, Judgement)>> {
+    let (judge, project) = (judging.judge, judging.judge.project);
     let names: BTreeSet<String> = new.iter().map(|new| ident(&new.function).to_string()).collect();
     let cycles = &project.library.cycles;
     let cycles = cycles.iter().filter(|cycle| new.iter().any(|new| cycle.contains(&new.function.key)));
     let in_cycle: BTreeSet<&SymbolKey> = cycles.flatten().collect();
-    let is_ported = |planned: &&FunctionPlan| project.ported(&planned.function) == Ported::Yes;
+    let is_judged = |planned: &&FunctionPlan| {
+        planned.judgeable.contract().is_some() && project.ported(&planned.function) == Ported::Yes
+    };
     let mut callers = Vec::new();
-    for planned in project.planned.iter().filter(is_ported) {
+    for planned in project.planned.iter().filter(is_judged) {
         if in_cycle.contains(&planned.function.key) || !judge.ports_called(planned)?.is_disjoint(&names) {
             callers.push(planned);
         }
     }
-    let known = verify::known(project, store, &callers)?;
+    let known = verify::known(project, judging.store, &callers)?;
     let is_asked = |(planned, known): &(&FunctionPlan, Judgement)| {
-        in_cycle.contains(&planned.function.key) || known.grade == Grade::Stale
+        let is_touched = in_cycle.contains(&planned.function.key) || known.grade == Grade::Stale;
+        is_touched && !known.is_confirmed()
     };
-    Ok(callers.into_iter().zip(known).filter(is_asked).map(|(planned, _)| planned).collect())
+    Ok(callers.into_iter().zip(known).filter(is_asked).collect())
 }
 
 /// Updates the result with the new judgement.
@@ -91,7 +79,7 @@ fn correct(result: &mut PortResult, judgement: &Judgement) {
     result.callees_in_c = judgement.callees_in_c.clone();
     if judgement.c_fault {
         result.end = End::CFault;
-    } else if !holds(judgement.grade) {
+    } else if !judgement.grade.holds() {
         result.end = End::NoLongerHolds;
         result.finding = judgement.finding.as_ref().map(|(_, finding)| finding.clone());
     }

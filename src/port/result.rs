@@ -1,18 +1,19 @@
 //! How the ports of a run ended.
 
-use super::supervisor::StopReason;
 use crate::symbol::SymbolName;
 use crate::verdict::{Finding, Grade, Measured, Share, Verdict};
 use serde::Serialize;
 
-/// The end of one function's port.
+/// A port that no run refuted.
 #[derive(Debug)]
-pub enum Ended {
-    /// The module's new text, the verdict of the acceptance run, the share of the isolated replay, and the author:
-    /// a model's name, or c2rust.
-    Accepted { module: String, verdict: Verdict, apart: Measured<Share>, by: String },
-    /// The tree stays as it was.
-    Stopped { reason: StopReason, detail: String, finding: Option<Finding> },
+pub struct Accepted {
+    /// The module's new text.
+    pub module: String,
+    /// The verdict of the acceptance run, and the share of the isolated replay.
+    pub verdict: Verdict,
+    pub apart: Measured<Share>,
+    /// The author: a model's name, or c2rust.
+    pub by: String,
 }
 
 /// The result of one function.
@@ -104,6 +105,7 @@ impl End {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::port::supervisor::StopReason;
     use crate::verdict::CFaultKind;
 
     #[test]

@@ -6,14 +6,12 @@
 use super::{analysis, targets};
 use crate::contract::types::Judgeable;
 use crate::error::Result;
-use crate::event::Reporter;
-use crate::judge::Judge;
+use crate::judge::Judging;
 use crate::judge::verify::{self, Ask, Judgement};
 use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
-use crate::store::{RunId, Store};
+use crate::store::Store;
 use crate::symbol::{Function, SymbolKey, SymbolName};
-use crate::verdict::Grade;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -61,10 +59,12 @@ impl Action {
 }
 
 /// The action for a function, with a reason if it is not obvious.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Plan {
     pub action: Action,
     pub reason: Option<String>,
+    /// The status of an existing port that is to stay.
+    pub known: Option<Judgement>,
 }
 
 /// The action for each of `wanted`. With `redo`, existing ports are written anew.
@@ -77,11 +77,11 @@ pub fn plan(project: &Project, store: &Store, wanted: &[&FunctionPlan], redo: bo
         |planned: &&FunctionPlan| is_ported(planned) && !redo && planned.judgeable.contract().is_some();
     let standing: Vec<&FunctionPlan> = wanted.iter().copied().filter(stands).collect();
     let known = verify::known(project, store, &standing)?;
-    let known: BTreeMap<&SymbolKey, &Judgement> =
-        standing.iter().map(|planned| &planned.function.key).zip(&known).collect();
+    let mut known: BTreeMap<&SymbolKey, Judgement> =
+        standing.iter().map(|planned| &planned.function.key).zip(known).collect();
     let open = analysis::open(project, store, wanted)?;
     let targets = targets::wanted(project, store, wanted)?;
-    let one = |planned: &&FunctionPlan| {
+    let mut one = |planned: &&FunctionPlan| {
         let key = &planned.function.key;
         let why = || match &planned.judgeable {
             Judgeable::NotYet(why) => Some(why.clone()),
@@ -90,7 +90,8 @@ pub fn plan(project: &Project, store: &Store, wanted: &[&FunctionPlan], redo: bo
         // An existing port keeps the harness that judged it, unless a person requests another.
         let is_asked_again = |asked: &Option<String>| redo && planned.wants_target && asked.is_none();
         let target = targets.get(key).filter(|asked| !is_ported(planned) || is_asked_again(asked));
-        let (action, reason) = match (&planned.judgeable, known.get(key)) {
+        let known = known.remove(key);
+        let (action, reason) = match (&planned.judgeable, &known) {
             // If a contract is possible, it is asked for before a fuzz target.
             _ if target.is_some() && (planned.wants_target || !open.contains(key)) => match &targets[key] {
                 None => (Action::Target, why()),
@@ -104,9 +105,9 @@ pub fn plan(project: &Project, store: &Store, wanted: &[&FunctionPlan], redo: bo
             (Judgeable::Yes(_), None) if is_ported(planned) => (Action::PortAgain, None),
             (Judgeable::Yes(_), None) => (Action::Port, None),
         };
-        Plan { action, reason }
+        Plan { action, reason, known }
     };
-    Ok(wanted.iter().map(one).collect())
+    Ok(wanted.iter().map(&mut one).collect())
 }
 
 /// The action for an existing port, by its status.
@@ -114,7 +115,7 @@ fn of_standing(known: &Judgement) -> (Action, Option<String>) {
     let reason = || known.reason.clone();
     match known.ask() {
         None => (Action::Refuted, reason()),
-        Some(Ask::Short) => (Action::Confirm, None),
+        Some(Ask::Short(_)) => (Action::Confirm, None),
         Some(Ask::Whole) if known.trouble.is_some() => (Action::Verify, reason()),
         Some(Ask::Whole) => (Action::Verify, known.unconfirmed.clone().or_else(reason)),
     }
@@ -149,46 +150,34 @@ pub fn below<'p>(project: &'p Project, planned: &FunctionPlan) -> Vec<&'p Functi
 pub struct Standing(BTreeMap<SymbolKey, Judgement>);
 
 impl Standing {
-    /// Judges the existing ports, as `plans` says for each of `wanted`.
+    /// Judges existing ports as thoroughly as their status asks. A refuted port is not judged again.
     ///
     /// # Errors
     /// Those of the tool, of builds (a tree that does not compile among them), and Ctrl-C.
-    pub fn examine(
-        project: &Project,
-        store: &mut Store,
-        (wanted, plans): (&[&FunctionPlan], &[Plan]),
-        (judge, run): (&Judge, RunId),
-        reporter: &mut dyn Reporter,
-    ) -> Result<Self> {
-        let mut asked = Vec::new();
-        let mut refuted = Vec::new();
-        for (planned, plan) in wanted.iter().zip(plans) {
-            match plan.action {
-                Action::Verify => asked.push((*planned, Ask::Whole)),
-                Action::Confirm => asked.push((*planned, Ask::Short)),
-                Action::Refuted => refuted.push(*planned),
-                Action::Port | Action::PortAgain | Action::Analyze | Action::Target | Action::Leave => {}
+    pub fn examine(judging: &mut Judging, ports: Vec<(&FunctionPlan, Judgement)>) -> Result<Self> {
+        let (mut all, mut asked) = (BTreeMap::new(), Vec::new());
+        for (planned, known) in ports {
+            match known.ask() {
+                Some(ask) => asked.push((planned, ask)),
+                None => drop(all.insert(planned.function.key.clone(), known)),
             }
         }
-        let mut all = verify::known(project, store, &refuted)?;
         if !asked.is_empty() {
-            all.extend(verify::verify_in(project, store, &asked, None, (judge, run), reporter)?);
+            let keys: Vec<SymbolKey> =
+                asked.iter().map(|(planned, _)| planned.function.key.clone()).collect();
+            all.extend(keys.into_iter().zip(judging.judge_ports(asked, None)?));
         }
-        let key = |judgement: &Judgement| {
-            let of = wanted.iter().find(|planned| planned.function.name == judgement.symbol);
-            of.map(|planned| planned.function.key.clone())
-        };
-        Ok(Self(all.into_iter().filter_map(|judgement| Some((key(&judgement)?, judgement))).collect()))
+        Ok(Self(all))
     }
 
     /// Whether the existing port with this name no longer holds, so that nothing may be built on it.
     pub fn fails(&self, name: &SymbolName) -> bool {
-        self.0.values().any(|judgement| judgement.symbol == *name && !holds(judgement.grade))
+        self.0.values().any(|judgement| judgement.symbol == *name && !judgement.grade.holds())
     }
 
     /// A port that this function builds on and that no longer holds.
     pub fn in_the_way(&self, project: &Project, planned: &FunctionPlan) -> Option<SymbolName> {
-        if self.0.values().all(|judgement| holds(judgement.grade)) {
+        if self.0.values().all(|judgement| judgement.grade.holds()) {
             return None;
         }
         below(project, planned)
@@ -202,9 +191,4 @@ impl Standing {
     pub fn of(&self, planned: &FunctionPlan) -> Option<&Judgement> {
         self.0.get(&planned.function.key)
     }
-}
-
-/// Whether other ports may be built on one with this grade.
-pub fn holds(grade: Grade) -> bool {
-    matches!(grade, Grade::Weak | Grade::Verified | Grade::Exhaustive)
 }

@@ -3,18 +3,19 @@
 //! judged.
 
 use super::analysis::Roles;
-use super::feasibility::Feasibility;
+use super::feasibility;
 use super::prompt::Templates;
-use super::proposals::{Inquiry, Opened, Reopen};
+use super::proposals::{Inquiry, Opened, Proposal, Reopen};
 use super::rejudge_callers;
 use super::result::{End, PortResult};
 use super::resume::{self, Action, Plan};
-use super::run::{self, Order};
+use super::run;
+use super::session::Session;
 use super::targets::Target;
 use crate::config::{Maker, PORT_ROLES};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
-use crate::judge::Judge;
+use crate::judge::{Judge, Judging};
 use crate::llm::model_session::{Asks, ModelSession};
 use crate::platform::process::Interrupt;
 use crate::platform::toolchain::Search;
@@ -39,12 +40,6 @@ pub struct Request<'a> {
     pub interrupt: &'a Interrupt,
 }
 
-/// Sources of candidates and proposals, besides models.
-struct Makers {
-    templates: Templates,
-    transpiler: Option<Arc<Transpiler>>,
-}
-
 /// Ports functions. The results have the outcome of each; `Err` when the tool, the model or the user stopped the
 /// run.
 pub fn port(
@@ -56,15 +51,25 @@ pub fn port(
     let plans = resume::plan(&project, &store, &wanted, request.redo)?;
     let asks = plans.iter().any(|plan| plan.action.asks());
     let transpiler = if asks { transpiler(&project, reporter)? } else { None };
-    let makers =
-        Makers { templates: Templates::load(Some(&project.workspace.root().join("prompts")))?, transpiler };
+    let templates = Templates::load(Some(&project.workspace.root().join("prompts")))?;
     let asks = asks && project.config.asks_models();
     let roles: &[&str] = if asks { &PORT_ROLES } else { &[] };
-    let asks = Asks { roles, config: &project.config, workflow: Some(project.config.port.workflow) };
-    let mut models =
-        ModelSession::open(&project.workspace, &mut store, (request.command, asks), request.interrupt)?;
+    let asks = Asks {
+        command: request.command,
+        roles,
+        config: &project.config,
+        workflow: Some(project.config.port.workflow),
+    };
+    let mut models = ModelSession::open(&project.workspace, &mut store, asks, request.interrupt)?;
     let path = project.workspace.state_db();
-    match rounds((project, store), (request, &mut models, &makers), &plans, reporter) {
+    let inquiry = Inquiry {
+        models: &mut models,
+        templates: &templates,
+        reopen: request.reopen,
+        interrupt: request.interrupt,
+        reporter,
+    };
+    match (Rounds { request, inquiry, transpiler }).run((project, store), plans) {
         Ok(done) => Ok(done),
         Err(error) => {
             models.finish_with(&mut Store::open(&path)?, &error)?;
@@ -73,54 +78,91 @@ pub fn port(
     }
 }
 
-fn rounds(
-    mut opened: Opened,
-    (request, models, makers): (&Request, &mut ModelSession, &Makers),
-    plans: &[Plan],
-    reporter: &mut dyn Reporter,
-) -> Result<(Vec<PortResult>, Totals)> {
-    let (reopen, interrupt, templates) = (request.reopen, request.interrupt, &makers.templates);
-    let is_to_be = |action| plans.iter().any(|plan| plan.action == action);
-    if is_to_be(Action::Analyze) {
-        let lacking = names((&opened.0, &opened.1), request, Action::Analyze)?;
-        let mut inquiry =
-            Inquiry { models: &mut *models, templates, reopen, interrupt, reporter: &mut *reporter };
-        opened = inquiry.run::<Roles>(opened, &lacking)?;
-    }
-    // Functions that the analysis was about may need a fuzz target next.
-    if is_to_be(Action::Analyze) || is_to_be(Action::Target) {
-        let lacking = names((&opened.0, &opened.1), request, Action::Target)?;
-        let mut inquiry =
-            Inquiry { models: &mut *models, templates, reopen, interrupt, reporter: &mut *reporter };
-        opened = inquiry.run::<Target>(opened, &lacking)?;
-    }
-    let mut results = round(&mut opened, (request, models, makers), None, reporter)?;
-    for _ in 0..opened.0.config.limits.false_positive_fixes {
-        let names = at_fault(&results, &opened.0);
-        if names.is_empty() || models.ranks("feasibility") == 0 {
-            break;
-        }
-        let mut inquiry =
-            Inquiry { models: &mut *models, templates, reopen, interrupt, reporter: &mut *reporter };
-        let (after, narrowed) = Feasibility(&mut inquiry).run(opened, &names)?;
-        opened = after;
-        if narrowed.is_empty() {
-            break;
-        }
-        // Skipped functions may have waited for these.
-        let skipped = results.iter().filter(|r| r.end == End::Skipped).map(|r| r.symbol.clone());
-        let narrowed: Vec<SymbolName> = narrowed.into_iter().chain(skipped).collect();
-        for again in round(&mut opened, (request, models, makers), Some(&narrowed), reporter)? {
-            if let Some(known) = results.iter_mut().find(|known| known.symbol == again.symbol) {
-                *known = again;
+/// A run with its means.
+struct Rounds<'a> {
+    request: &'a Request<'a>,
+    inquiry: Inquiry<'a>,
+    transpiler: Option<Arc<Transpiler>>,
+}
+
+impl Rounds<'_> {
+    fn run(mut self, opened: Opened, plans: Vec<Plan>) -> Result<(Vec<PortResult>, Totals)> {
+        let (opened, plans) = self.propose::<Roles>(opened, plans, Action::Analyze)?;
+        // Functions that the analysis was about may need a fuzz target next.
+        let (mut opened, plans) = self.propose::<Target>(opened, plans, Action::Target)?;
+        let mut results = self.round(&mut opened, None, plans)?;
+        for _ in 0..opened.0.config.limits.false_positive_fixes {
+            let names = at_fault(&results, &opened.0);
+            if names.is_empty() || self.inquiry.models.ranks("feasibility") == 0 {
+                break;
+            }
+            let (after, mut again) = feasibility::ask(&mut self.inquiry, opened, &names)?;
+            opened = after;
+            if again.is_empty() {
+                break;
+            }
+            // Skipped functions may have waited for these.
+            again.extend(results.iter().filter(|r| r.end == End::Skipped).map(|r| r.symbol.clone()));
+            let plans = self.plans(&opened, Some(&again))?;
+            for result in self.round(&mut opened, Some(&again), plans)? {
+                if let Some(known) = results.iter_mut().find(|known| known.symbol == result.symbol) {
+                    *known = result;
+                }
             }
         }
+        let (project, store) = &mut opened;
+        let Inquiry { models, interrupt, reporter, .. } = self.inquiry;
+        let judge = Judge::new(project, interrupt);
+        let mut judging = Judging { judge: &judge, store, reporter, run: Some(models.id) };
+        rejudge_callers::settle(&mut judging, &mut results)?;
+        let totals = run::finish(project, store, models, &mut results)?;
+        Ok((results, totals))
     }
-    let (project, store) = &mut opened;
-    let judge = Judge::new(project, interrupt);
-    rejudge_callers::settle(project, store, (&judge, models.id), &mut results, reporter)?;
-    let totals = run::finish((project, store), models, &mut results)?;
-    Ok((results, totals))
+
+    /// Asks for the files that functions planned for `action` lack. The library is read again for each, so that
+    /// another plan follows.
+    fn propose<P: Proposal>(
+        &mut self,
+        mut opened: Opened,
+        mut plans: Vec<Plan>,
+        action: Action,
+    ) -> Result<(Opened, Vec<Plan>)> {
+        let wanted = self.wanted(&opened.0, None)?;
+        let due = wanted.iter().zip(&plans).filter(|(_, plan)| plan.action == action);
+        let due: Vec<SymbolName> = due.map(|(planned, _)| planned.function.name.clone()).collect();
+        if !due.is_empty() {
+            opened = self.inquiry.run::<P>(opened, &due)?;
+            plans = self.plans(&opened, None)?;
+        }
+        Ok((opened, plans))
+    }
+
+    /// All wanted functions, or of those `only` these.
+    fn wanted<'p>(&self, project: &'p Project, only: Option<&[SymbolName]>) -> Result<Vec<&'p FunctionPlan>> {
+        let mut wanted = (self.request.wanted)(project)?;
+        wanted.retain(|planned| only.is_none_or(|names| names.contains(&planned.function.name)));
+        Ok(wanted)
+    }
+
+    /// The plans of [`Self::wanted`]. Functions of a further round were tried before, so what they have by then stays.
+    fn plans(&self, (project, store): &Opened, only: Option<&[SymbolName]>) -> Result<Vec<Plan>> {
+        let redo = self.request.redo && only.is_none();
+        resume::plan(project, store, &self.wanted(project, only)?, redo)
+    }
+
+    /// One pass over [`Self::wanted`].
+    fn round(
+        &mut self,
+        (project, store): &mut Opened,
+        only: Option<&[SymbolName]>,
+        plans: Vec<Plan>,
+    ) -> Result<Vec<PortResult>> {
+        let wanted = self.wanted(project, only)?;
+        let Inquiry { models, templates, interrupt, reporter, .. } = &mut self.inquiry;
+        let judge = Judge::new(project, interrupt);
+        let session = Session::new(judge, store, *reporter, models, templates, self.transpiler.as_ref());
+        session.port(&wanted, plans, self.request.jobs)
+    }
 }
 
 /// c2rust, if it is configured and installed.
@@ -143,14 +185,6 @@ fn transpiler(project: &Project, reporter: &mut dyn Reporter) -> Result<Option<A
     Ok(found.map(Arc::new))
 }
 
-/// The functions for which this action is due in the current tree.
-fn names((project, store): (&Project, &Store), request: &Request, action: Action) -> Result<Vec<SymbolName>> {
-    let wanted = (request.wanted)(project)?;
-    let plans = resume::plan(project, store, &wanted, request.redo)?;
-    let due = wanted.iter().zip(plans).filter(|(_, plan)| plan.action == action);
-    Ok(due.map(|(planned, _)| planned.function.name.clone()).collect())
-}
-
 /// Functions to ask a model about because of C: a C fault stopped their ports, or C rejects too many inputs.
 fn at_fault(results: &[PortResult], project: &Project) -> Vec<SymbolName> {
     let least = project.config.grade.accept_rate;
@@ -163,26 +197,4 @@ fn at_fault(results: &[PortResult], project: &Project) -> Vec<SymbolName> {
                 || r.grade == Some(Grade::Weak) && r.accept_rate.is_some_and(|rate| rate < least))
     };
     results.iter().filter(is_short).map(|r| r.symbol.clone()).collect()
-}
-
-/// One pass over all wanted functions, or over `only` these, which were tried before.
-fn round(
-    (project, store): &mut Opened,
-    (request, models, makers): (&Request, &mut ModelSession, &Makers),
-    only: Option<&[SymbolName]>,
-    reporter: &mut dyn Reporter,
-) -> Result<Vec<PortResult>> {
-    let mut wanted = (request.wanted)(project)?;
-    wanted.retain(|planned| only.is_none_or(|names| names.contains(&planned.function.name)));
-    let judge = Judge::new(project, request.interrupt);
-    let redo = request.redo && only.is_none();
-    let order = Order { wanted: &wanted, redo, jobs: request.jobs };
-    run::port(
-        project,
-        store,
-        order,
-        (judge, &makers.templates),
-        (models, makers.transpiler.as_ref()),
-        reporter,
-    )
 }

@@ -1,93 +1,59 @@
 //! One pass over the functions of a run, in one reading of the library. `scheduler` decides when each function
 //! begins.
 
-use super::prompt::Templates;
 use super::result::{End, PortResult};
 use super::resume::{self, Action, Plan, Standing};
 use super::scheduler;
 use super::session::Session;
 use crate::error::Result;
-use crate::event::Reporter;
-use crate::judge::Judge;
 use crate::judge::proofs::Grounds;
+use crate::judge::verify::{self, Judgement};
 use crate::llm::model_session::ModelSession;
-use crate::port::c2rust::Transpiler;
 use crate::project::{FunctionPlan, Project};
 use crate::store::{RunOutcome, Store, Totals};
 use crate::symbol::SymbolKey;
 use crate::verdict::Grade;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-/// The parameters of a pass.
-#[derive(Debug, Clone, Copy)]
-pub struct Order<'a, 'p> {
-    /// In porting order.
-    pub wanted: &'a [&'p FunctionPlan],
-    /// Port existing ports again.
-    pub redo: bool,
-    /// Number of concurrent ports.
-    pub jobs: usize,
-}
-
-/// Ports functions. The results have the outcome of each; `Err` when the tool, the model or the user stopped the
-/// run.
-pub fn port<'p>(
-    project: &'p Project,
-    store: &'p mut Store,
-    Order { wanted, redo, jobs }: Order<'_, 'p>,
-    (judge, templates): (Judge<'p>, &'p Templates),
-    (models, transpiler): (&'p mut ModelSession, Option<&Arc<Transpiler>>),
-    reporter: &'p mut dyn Reporter,
-) -> Result<Vec<PortResult>> {
-    let id = models.id;
-    let plans = resume::plan(project, store, wanted, redo);
-    let plans = models.or_finish(store, plans)?;
-    let mut begin = || {
-        let is_asked = |action| matches!(action, Action::Port | Action::PortAgain);
-        let asked = wanted.iter().zip(&plans).filter(|(_, plan)| is_asked(plan.action));
+impl<'p> Session<'p> {
+    /// Ports functions, which are in porting order, as planned, and `jobs` at a time. The results have the outcome of
+    /// each; `Err` when the tool, the model or the user stopped the run.
+    pub fn port(
+        mut self,
+        wanted: &[&'p FunctionPlan],
+        plans: Vec<Plan>,
+        jobs: usize,
+    ) -> Result<Vec<PortResult>> {
+        let is_asked = |plan: &Plan| matches!(plan.action, Action::Port | Action::PortAgain);
+        let asked = wanted.iter().zip(&plans).filter(|(_, plan)| is_asked(plan));
         let asked: Vec<&FunctionPlan> = asked.map(|(planned, _)| *planned).collect();
-        let (below, plans_below) = unfit(project, store, (wanted, &asked))?;
-        let (all, plans) = ([wanted, &below].concat(), [&plans[..], &plans_below].concat());
-        let standing = Standing::examine(project, store, (&all, &plans), (&judge, id), reporter)?;
-        Ok((standing, Grounds::lay(project, (&judge, store), &asked, reporter)?))
-    };
-    let begun = begin();
-    let (standing, grounds) = models.or_finish(store, begun)?;
-    let stop = judge.interrupt.child();
-    let mut run = Session {
-        project,
-        judge,
-        store,
-        reporter,
-        models,
-        templates,
-        grounds,
-        plans: wanted.iter().map(|planned| planned.function.key.clone()).zip(plans).collect(),
-        standing,
-        transpiler: transpiler.cloned(),
-        translated: BTreeMap::new(),
-        exhausted: false,
-        stop,
-        tree: 0,
-    };
-    let result = scheduler::port_all(&mut run, wanted, jobs);
-    run.models.or_finish(run.store, result)
+        let below = unfit(self.project, self.store, wanted, &asked)?;
+        let mut ports = Vec::new();
+        for (planned, mut plan) in wanted.iter().zip(plans) {
+            ports.extend(plan.known.take().map(|known| (*planned, known)));
+            self.plans.insert(planned.function.key.clone(), plan);
+        }
+        ports.extend(below);
+        self.standing = Standing::examine(&mut self.judging(), ports)?;
+        self.grounds = Grounds::lay(&mut self.judging(), &asked)?;
+        scheduler::port_all(&mut self, wanted, jobs)
+    }
 }
 
-/// Ports outside the selection that `asked` build on and whose evidence does not fit, with the action for each.
+/// Ports outside the selection that `asked` build on and whose evidence does not fit, with their status.
 fn unfit<'p>(
     project: &'p Project,
     store: &Store,
-    (wanted, asked): (&[&FunctionPlan], &[&FunctionPlan]),
-) -> Result<(Vec<&'p FunctionPlan>, Vec<Plan>)> {
+    wanted: &[&FunctionPlan],
+    asked: &[&FunctionPlan],
+) -> Result<Vec<(&'p FunctionPlan, Judgement)>> {
     let is_wanted = |port: &FunctionPlan| wanted.iter().any(|one| one.function.key == port.function.key);
-    let below = asked.iter().flat_map(|one| resume::below(project, one)).filter(|port| !is_wanted(port));
+    let below = asked.iter().flat_map(|one| resume::below(project, one));
+    let below = below.filter(|port| !is_wanted(port) && port.judgeable.contract().is_some());
     let below: BTreeMap<&SymbolKey, &FunctionPlan> = below.map(|port| (&port.function.key, port)).collect();
     let below: Vec<&FunctionPlan> = below.into_values().collect();
-    let plans = resume::plan(project, store, &below, false)?;
-    let all = below.into_iter().zip(plans);
-    Ok(all.filter(|(_, plan)| matches!(plan.action, Action::Verify | Action::Refuted)).unzip())
+    let known = verify::known(project, store, &below)?;
+    Ok(below.into_iter().zip(known).filter(|(_, known)| !known.is_confirmed()).collect())
 }
 
 /// Ends a run with the results of all functions, adds the cost of each, and returns the cost of all.
@@ -95,7 +61,8 @@ fn unfit<'p>(
 /// # Errors
 /// Those of the store.
 pub fn finish(
-    (project, store): (&Project, &mut Store),
+    project: &Project,
+    store: &mut Store,
     models: &ModelSession,
     results: &mut [PortResult],
 ) -> Result<Totals> {

@@ -53,6 +53,6 @@ fn archetype(planned: &FunctionPlan) -> Option<Archetype> {
 }
 
 fn is_same_kind(project: &Project, planned: &FunctionPlan, key: &SymbolKey) -> bool {
-    let other = project.planned.iter().find(|other| other.function.key == *key);
+    let other = project.plan_of(key);
     archetype(planned).is_some_and(|kind| other.and_then(archetype) == Some(kind))
 }

@@ -2,21 +2,16 @@
 
 use super::prompt::Templates;
 use super::resume::{Plan, Standing};
-use crate::error::Result;
 use crate::event::Reporter;
-use crate::judge::Judge;
-use crate::judge::findings;
 use crate::judge::proofs::Grounds;
-use crate::llm::Exchange;
-use crate::llm::model_session::{ModelSession, Traced};
+use crate::judge::{Judge, Judging};
+use crate::llm::model_session::ModelSession;
 use crate::platform::process::Interrupt;
 use crate::port::c2rust::{Text, Transpiler};
-use crate::project::{FunctionPlan, Project};
-use crate::store::{FindingId, Store};
-use crate::symbol::{Function, RelPath, SymbolKey};
-use crate::verdict::{CFault, Finding};
+use crate::project::Project;
+use crate::store::Store;
+use crate::symbol::{RelPath, SymbolKey};
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -46,24 +41,36 @@ pub struct Session<'p> {
     pub tree: u64,
 }
 
-impl Session<'_> {
-    /// Charges and stores a model's answer.
-    pub fn heard(&mut self, function: &Function, exchange: &Exchange, traced: (usize, Traced)) -> Result<()> {
-        self.models.heard((self.store, self.reporter), function, exchange, traced)
+impl<'p> Session<'p> {
+    /// A session in which nothing is planned yet.
+    pub fn new(
+        judge: Judge<'p>,
+        store: &'p mut Store,
+        reporter: &'p mut dyn Reporter,
+        models: &'p mut ModelSession,
+        templates: &'p Templates,
+        transpiler: Option<&Arc<Transpiler>>,
+    ) -> Self {
+        Self {
+            project: judge.project,
+            stop: judge.interrupt.child(),
+            judge,
+            store,
+            reporter,
+            models,
+            templates,
+            grounds: Grounds::default(),
+            plans: BTreeMap::new(),
+            standing: Standing::default(),
+            transpiler: transpiler.cloned(),
+            translated: BTreeMap::new(),
+            exhausted: false,
+            tree: 0,
+        }
     }
 
-    /// Stores a C fault of this run, and reports it.
-    pub fn keep_c_fault(&mut self, planned: &FunctionPlan, found: &CFault) -> Result<FindingId> {
-        findings::keep_c_fault((self.store, Some(self.models.id)), planned, found, self.reporter)
-    }
-
-    /// Stores a finding of this run.
-    pub fn record_finding(
-        &mut self,
-        planned: &FunctionPlan,
-        found: (&Finding, &str),
-        dir: &Path,
-    ) -> Result<()> {
-        self.judge.record_finding(self.store, self.models.id, planned, found, dir).map(drop)
+    /// The judge at work in this run.
+    pub fn judging(&mut self) -> Judging<'_, 'p> {
+        Judging { judge: &self.judge, store: self.store, reporter: self.reporter, run: Some(self.models.id) }
     }
 }

@@ -1,39 +1,66 @@
 //! Gathers from the tree what prompts about a function need.
 
 use super::context::{CalleeState, PortContext, Sources};
+use crate::c::call_sites::{CallSite, call_sites};
+use crate::contract::types::Judgeable;
 use crate::error::Result;
+use crate::harness::emit::target::helper_name;
 use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
 use crate::rust::emit::stub;
+use crate::rust::pretty::pretty;
+use crate::rust::signature::CSignature;
+use proc_macro2::Ident;
+use quote::{format_ident, quote};
 
-/// The context for prompts about a function.
+/// The context for prompts about a function, without a contract where it has none yet.
+///
+/// # Errors
+/// Those of reading what is generated.
 pub fn context(project: &Project, planned: &FunctionPlan) -> Result<PortContext> {
-    with_sources(project, planned, PortContext::build)
-}
-
-/// The context of a function that has no contract yet.
-pub fn context_without_contract(project: &Project, planned: &FunctionPlan) -> Result<PortContext> {
-    with_sources(project, planned, PortContext::without_contract)
-}
-
-fn with_sources(
-    project: &Project,
-    planned: &FunctionPlan,
-    build: fn(&Sources) -> Result<PortContext>,
-) -> Result<PortContext> {
     let callee = |function: &crate::symbol::Function| {
-        let other = project.planned.iter().find(|p| p.function.key == function.key)?;
+        let other = project.plan_of(&function.key)?;
         let ported = project.ported(function) == Ported::Yes;
         Some(CalleeState { rust: stub(&other.bound()), ported })
     };
-    let globals = fs_err::read_to_string(project.rust_dir().join("src/globals.rs"))?;
-    build(&Sources {
+    let sources = Sources {
         library: &project.library,
         function: &planned.function,
         judgeable: &planned.judgeable,
         stub: &stub(&planned.bound()),
         ffi: &project.ffi,
-        globals: &globals,
+        globals: &fs_err::read_to_string(project.rust_dir().join("src/globals.rs"))?,
         callee: &callee,
-    })
+    };
+    match planned.judgeable {
+        Judgeable::Yes(_) => PortContext::build(&sources),
+        Judgeable::NotYet(_) => PortContext::without_contract(&sources),
+    }
+}
+
+/// What questions about a function show besides its context.
+pub struct Facts {
+    pub sites: Vec<CallSite>,
+    /// The calls that a fuzz target may make.
+    pub calls: Vec<String>,
+}
+
+impl Facts {
+    pub fn of(project: &Project, planned: &FunctionPlan) -> Self {
+        let sites = call_sites(&project.library, &planned.function);
+        Self { sites, calls: calls_of(project, planned) }
+    }
+}
+
+/// The function's call in a target, for its prompt, and then the other functions that the target may call.
+fn calls_of(project: &Project, planned: &FunctionPlan) -> Vec<String> {
+    let one = |name: Ident, c: &CSignature| {
+        let params = c.params.iter().map(|(name, ty)| quote!(#name: #ty));
+        let ret = c.ret.iter();
+        let text = pretty(quote!(fn #name(#(#params),*) #(-> #ret)* {}));
+        text.replacen("fn ", "side.", 1).replacen(" {}", "", 1).trim().to_owned()
+    };
+    let own = one(format_ident!("call"), &planned.c);
+    let others = project.helpers(planned).map(|other| one(helper_name(&other.function), &other.c));
+    std::iter::once(own).chain(others).collect()
 }

@@ -25,23 +25,6 @@ const SAME_FAILURES: u32 = 2;
 /// Executions of the short run before the campaign.
 pub const SMOKE_EXECUTIONS: u64 = 100;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Stage {
-    /// c2rust has not translated yet.
-    Untranslated,
-    /// No candidate yet.
-    Empty,
-    Received,
-    Audited,
-    Built,
-    Smoked,
-    Fuzzed,
-    /// The candidate needs a fix, which is already charged.
-    Failed(Why),
-    Accepted,
-    Stopped(StopReason),
-}
-
 /// Numbers of charged fixes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -73,7 +56,7 @@ pub struct PortState {
     rank: usize,
     /// Why the previous candidate source ended.
     before: Option<StopReason>,
-    stage: Stage,
+    next: Step,
     phase: Phase,
     /// The candidate is accepted, but the tree has changed: it is only audited, built and tried briefly there.
     settling: bool,
@@ -82,16 +65,15 @@ pub struct PortState {
     last_key: Option<String>,
     /// Number of consecutive fixes that have left the last failure.
     repeated: u32,
-    reply_problem: Option<String>,
     candidates: Vec<String>,
 }
 
 impl PortState {
     /// A port that has no candidate yet.
     pub fn new(limits: Limits, makers: Makers) -> Self {
-        let (maker, stage) = match makers.c2rust {
-            true => (Maker::C2rust, Stage::Untranslated),
-            false => (Maker::Model, Stage::Empty),
+        let (maker, next) = match makers.c2rust {
+            true => (Maker::C2rust, Step::Translate),
+            false => (Maker::Model, Step::AskPrototyper { reply_problem: None }),
         };
         Self {
             limits,
@@ -99,21 +81,15 @@ impl PortState {
             maker,
             rank: 0,
             before: None,
-            stage,
+            next,
             phase: Phase::Compilation,
             settling: false,
             counters: Counters::default(),
             visits: BTreeMap::new(),
             last_key: None,
             repeated: 0,
-            reply_problem: None,
             candidates: Vec::new(),
         }
-    }
-
-    /// The charges so far.
-    pub fn counters(&self) -> Counters {
-        self.counters
     }
 
     /// Number of outcomes of `node`.
@@ -149,38 +125,28 @@ pub fn is_settling(state: &PortState) -> bool {
 
 /// The next step. Without an outcome in between, the answer stays the same.
 pub fn next(state: &PortState) -> Step {
-    let reply_problem = state.reply_problem.clone();
-    match state.stage {
-        Stage::Stopped(reason) => Step::Stop(reason),
-        Stage::Accepted => Step::Done,
-        Stage::Untranslated => Step::Translate,
-        Stage::Empty => Step::AskPrototyper { reply_problem },
-        Stage::Failed(why) => Step::AskEnhancer { why, repeated: state.repeated > 0, reply_problem },
-        Stage::Received => Step::Audit,
-        Stage::Audited => Step::Build,
-        Stage::Built => Step::Smoke,
-        Stage::Smoked => Step::Fuzz,
-        Stage::Fuzzed => Step::Accept,
-    }
+    state.next.clone()
 }
 
 /// Applies the outcome of the step that [`next`] gave. An outcome that this step cannot have ends the port as a
 /// defect; after the end nothing changes.
 pub fn apply(state: &mut PortState, outcome: Outcome) {
-    if outcome == Outcome::TreeMoved && state.stage == Stage::Accepted {
-        state.stage = Stage::Received;
-        state.settling = true;
-    } else {
-        let Some(node) = next(state).node() else { return };
-        state.stage = came(state, node, outcome);
+    match Node::from(&state.next) {
+        Node::Done if outcome == Outcome::TreeMoved => {
+            state.next = Step::Audit;
+            state.settling = true;
+        }
+        Node::Done | Node::Stop => return,
+        node => state.next = came(state, node, outcome),
     }
-    if let Some(node) = next(state).node().filter(|node| state.visits(*node) >= NODE_VISITS) {
-        state.stage = ended(state, StopReason::Loop(Circle::SameStep(node)));
+    let node = Node::from(&state.next);
+    if state.visits(node) >= NODE_VISITS {
+        state.next = ended(state, StopReason::Loop(Circle::SameStep(node)));
     }
 }
 
-/// The next stage after an outcome of a node.
-fn came(state: &mut PortState, node: Node, outcome: Outcome) -> Stage {
+/// The next step after an outcome of a step.
+fn came(state: &mut PortState, node: Node, outcome: Outcome) -> Step {
     *state.visits.entry(node).or_default() += 1;
     // A refutation also called both sides; a run that called only one side is vacuous.
     let ran = matches!(outcome, Outcome::Unrefuted | Outcome::Refuted(_));
@@ -188,62 +154,63 @@ fn came(state: &mut PortState, node: Node, outcome: Outcome) -> Stage {
         state.phase = Phase::Optimization;
     }
     match (node, outcome) {
-        (_, Outcome::BudgetExhausted) => Stage::Stopped(StopReason::Budget),
+        (_, Outcome::BudgetExhausted) => Step::Stop(StopReason::Budget),
         (Node::Smoke | Node::Fuzz | Node::Accept, Outcome::CFault(fault)) => {
-            Stage::Stopped(StopReason::CFault(fault))
+            Step::Stop(StopReason::CFault(fault))
         }
-        (Node::Translator, Outcome::NotTranslated(_)) => ended(state, StopReason::NotTranslated),
-        (Node::Translator, Outcome::CandidateReceived(text)) => {
+        (Node::Translate, Outcome::NotTranslated(_)) => ended(state, StopReason::NotTranslated),
+        (Node::Translate, Outcome::CandidateReceived(text)) => {
             state.candidates.push(text);
-            Stage::Received
+            Step::Audit
         }
-        (Node::Prototyper | Node::Enhancer, outcome) => answered(state, outcome),
-        (Node::Audit, Outcome::AuditPassed) => Stage::Audited,
+        (Node::AskPrototyper | Node::AskEnhancer, outcome) => answered(state, outcome),
+        (Node::Audit, Outcome::AuditPassed) => Step::Build,
         // After the build the linkage proof reads the object files, which may show what the source did not.
         (Node::Audit | Node::Build, Outcome::AuditRejected(key)) => failed(state, Why::RejectedByAudit, key),
-        (Node::Build, Outcome::Built) => Stage::Built,
+        (Node::Build, Outcome::Built) => Step::Smoke,
         (Node::Build, Outcome::DoesNotCompile(key)) => failed(state, Why::DoesNotCompile, key),
         // C may reject all inputs of such a short run, so the campaign decides.
-        (Node::Smoke, Outcome::Unrefuted | Outcome::Vacuous) if state.settling => Stage::Accepted,
-        (Node::Smoke, Outcome::Unrefuted | Outcome::Vacuous) => Stage::Smoked,
-        (Node::Fuzz, Outcome::Unrefuted) => Stage::Fuzzed,
+        (Node::Smoke, Outcome::Unrefuted | Outcome::Vacuous) if state.settling => Step::Done,
+        (Node::Smoke, Outcome::Unrefuted | Outcome::Vacuous) => Step::Fuzz,
+        (Node::Fuzz, Outcome::Unrefuted) => Step::Accept,
         (Node::Smoke | Node::Fuzz, Outcome::Refuted(key)) => failed(state, Why::Refuted, key),
         (Node::Fuzz | Node::Accept, Outcome::Vacuous) => failed(state, Why::Vacuous, "vacuous".into()),
-        (Node::Accept, Outcome::AcceptanceUnrefuted) => Stage::Accepted,
+        (Node::Accept, Outcome::AcceptanceUnrefuted) => Step::Done,
         (Node::Accept, Outcome::AcceptanceRefuted(key)) => failed(state, Why::Refuted, key),
-        _ => Stage::Stopped(StopReason::Defect),
+        _ => Step::Stop(StopReason::Defect),
     }
 }
 
-/// The next stage after a question to a model.
-fn answered(state: &mut PortState, outcome: Outcome) -> Stage {
+/// The next step after a question to a model.
+fn answered(state: &mut PortState, outcome: Outcome) -> Step {
     match outcome {
         Outcome::CandidateReceived(text) => {
-            state.reply_problem = None;
             let known = state.candidates.iter().any(|old| old.trim() == text.trim());
             state.candidates.push(text);
-            if known { ended(state, StopReason::Loop(Circle::SameText)) } else { Stage::Received }
+            if known { ended(state, StopReason::Loop(Circle::SameText)) } else { Step::Audit }
         }
         Outcome::ReplyUnusable(problem) => {
-            state.reply_problem = Some(problem);
             let spent = &mut state.counters.validation_fixes;
-            if pay(spent, state.limits.validation_fixes) {
-                // Ask the same again: the candidate still needs the same.
-                state.stage.clone()
-            } else {
-                ended(state, StopReason::ReplyUnusable)
+            if !pay(spent, state.limits.validation_fixes) {
+                return ended(state, StopReason::ReplyUnusable);
+            }
+            // Ask the same again: the candidate still needs the same.
+            let reply_problem = Some(problem);
+            match state.next {
+                Step::AskEnhancer { why, repeated, .. } => Step::AskEnhancer { why, repeated, reply_problem },
+                _ => Step::AskPrototyper { reply_problem },
             }
         }
         Outcome::ModelTruncated => ended(state, StopReason::ModelTruncated),
         Outcome::ModelRefused => ended(state, StopReason::ModelRefused),
-        _ => Stage::Stopped(StopReason::Defect),
+        _ => Step::Stop(StopReason::Defect),
     }
 }
 
 /// The candidate failed: charge a fix, if the limits allow one and fixes have changed anything.
-fn failed(state: &mut PortState, why: Why, key: String) -> Stage {
+fn failed(state: &mut PortState, why: Why, key: String) -> Step {
     state.settling = false;
-    state.stage = Stage::Failed(why);
+    state.next = fix(why, false);
     if state.maker == Maker::C2rust {
         // c2rust would give the same text again.
         return ended(state, why.into());
@@ -260,21 +227,27 @@ fn failed(state: &mut PortState, why: Why, key: String) -> Stage {
     if *spent < limit && state.repeated >= SAME_FAILURES {
         return ended(state, StopReason::Loop(Circle::SameFailure));
     }
-    if pay(spent, limit) { Stage::Failed(why) } else { ended(state, why.into()) }
+    if pay(spent, limit) { fix(why, state.repeated > 0) } else { ended(state, why.into()) }
+}
+
+/// The question for a fix, which is already charged.
+fn fix(why: Why, repeated: bool) -> Step {
+    Step::AskEnhancer { why, repeated, reply_problem: None }
 }
 
 /// Ends the current candidate source; the next one continues, if there is one. If a candidate needs a fix, the next
 /// enhancer model gets it; otherwise the next prototyper starts anew.
-fn ended(state: &mut PortState, reason: StopReason) -> Stage {
+fn ended(state: &mut PortState, reason: StopReason) -> Step {
     let Makers { prototypers, enhancers, .. } = state.makers;
-    let (rank, stage) = match (state.maker, &state.stage) {
+    let anew = Step::AskPrototyper { reply_problem: None };
+    let (rank, next) = match (state.maker, &state.next) {
         // c2rust's text does not help a model: the C text says the same more clearly.
-        (Maker::C2rust, _) if prototypers > 0 => (0, Stage::Empty),
-        (Maker::Model, Stage::Failed(why)) if enhancers > state.rank + 1 => {
-            (state.rank + 1, Stage::Failed(*why))
+        (Maker::C2rust, _) if prototypers > 0 => (0, anew),
+        (Maker::Model, Step::AskEnhancer { why, .. }) if enhancers > state.rank + 1 => {
+            (state.rank + 1, fix(*why, false))
         }
-        (Maker::Model, _) if prototypers > state.rank + 1 => (state.rank + 1, Stage::Empty),
-        _ => return Stage::Stopped(reason),
+        (Maker::Model, _) if prototypers > state.rank + 1 => (state.rank + 1, anew),
+        _ => return Step::Stop(reason),
     };
     state.maker = Maker::Model;
     state.rank = rank;
@@ -283,9 +256,8 @@ fn ended(state: &mut PortState, reason: StopReason) -> Stage {
     state.visits.clear();
     state.last_key = None;
     state.repeated = 0;
-    state.reply_problem = None;
     state.settling = false;
-    stage
+    next
 }
 
 fn pay(spent: &mut u32, limit: u32) -> bool {

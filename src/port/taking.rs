@@ -1,6 +1,6 @@
 //! A step that is being taken: its row in the trace, written before it and completed after it.
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::store::{NewStep, StepId, Store};
 use std::time::Instant;
 
@@ -26,4 +26,12 @@ impl Taking {
 /// Milliseconds since a moment.
 pub(super) fn millis(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The outcome and detail of a step that ended with an error.
+pub(super) fn ended_by(error: &Error) -> (&'static str, String) {
+    match error.kind() {
+        ErrorKind::Interrupted => ("interrupted", "the run ended".to_owned()),
+        _ => ("failed", error.to_string()),
+    }
 }

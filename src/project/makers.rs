@@ -18,7 +18,7 @@ impl Project {
         let all: Vec<Vec<Vec<SymbolName>>> = self
             .planned
             .iter()
-            .map(|planned| self.makers_of(planned, (&index, &makers)))
+            .map(|planned| self.makers_of(planned, &index, &makers))
             .collect::<Result<_>>()?;
         for (planned, makers) in self.planned.iter_mut().zip(all).filter(|(planned, _)| !planned.edited) {
             if let Judgeable::Yes(contract) = &mut planned.judgeable {
@@ -32,7 +32,8 @@ impl Project {
     fn makers_of(
         &self,
         planned: &FunctionPlan,
-        (index, makers): (&LibraryIndex, &[Maker]),
+        index: &LibraryIndex,
+        makers: &[Maker],
     ) -> Result<Vec<Vec<SymbolName>>> {
         let Some(contract) = planned.judgeable.contract() else { return Ok(Vec::new()) };
         for (param, declared) in contract.params.iter().zip(&planned.function.params) {
@@ -66,8 +67,7 @@ impl Project {
 
     /// The error for a listed function that is no maker; `others` are functions that are.
     fn no_maker(&self, planned: &FunctionPlan, name: &SymbolName, others: &[String]) -> Error {
-        let path = self.contract_path(planned.function.name.as_str());
-        let path = path.strip_prefix(self.workspace.root()).unwrap_or(&path).display().to_string();
+        let path = self.shown(&self.contract_path(planned.function.name.as_str()));
         let text = format!(
             "{path}: made_by: according to its contract, `{name}` fills no struct of this kind behind a pointer"
         );

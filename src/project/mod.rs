@@ -6,16 +6,19 @@ pub mod listing;
 pub mod ported;
 mod makers;
 mod names;
+mod options;
 pub mod new_target;
 mod sequences;
 mod targets;
 pub mod test_files;
 
+pub use options::{Options, Settings};
+
 use crate::audit::FfiNames;
 use crate::c;
 use crate::c::data::Data;
 use crate::c::flags::{FlagSource, Warning};
-use crate::config::{Config, Signature as ConfiguredSignature};
+use crate::config::{self, Config, Signature as ConfiguredSignature};
 use crate::contract::facts::FactTable;
 use crate::contract::handles::Handles;
 use crate::contract::types::{Contract, GlobalUse, Judgeable, Signature};
@@ -37,15 +40,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// Command line options that concern the repository.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// `-C DIR`.
-    pub dir: Option<PathBuf>,
-    /// `--config KEY=VALUE`, in order.
-    pub overrides: Vec<String>,
-}
 
 /// An opened repository.
 #[derive(Debug)]
@@ -119,7 +113,10 @@ impl Project {
 
     /// Reads the C library of an opened workspace.
     pub fn load(workspace: Workspace, options: &Options, interrupt: &Interrupt) -> Result<Self> {
-        let config = Config::load(&workspace.config(), &options.overrides, &|name| std::env::var(name).ok())?;
+        let path = workspace.config();
+        let mut config = Config::load(&path, &options.overrides, &|name| std::env::var(name).ok())?;
+        options.settings.apply(&mut config);
+        config::validate(&config, &path)?;
         let root = Utf8Path::from_path(workspace.root())
             .ok_or_else(|| Error::new(ErrorKind::Config, "the path of the repository is not valid UTF-8"))?;
         let toolchain = OnceCell::new();
@@ -229,6 +226,21 @@ impl Project {
         self.rust_dir().join("src").join(format!("{module}.rs"))
     }
 
+    /// A path of the repository for people, relative to its root.
+    pub fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(self.workspace.root()).unwrap_or(path).display().to_string()
+    }
+
+    /// The plan of a function.
+    pub fn plan_of(&self, key: &SymbolKey) -> Option<&FunctionPlan> {
+        self.planned.iter().find(|planned| planned.function.key == *key)
+    }
+
+    /// Whether the configuration leaves a function out.
+    pub fn is_skipped(&self, planned: &FunctionPlan) -> bool {
+        self.config.symbols.get(planned.function.name.as_str()).is_some_and(|own| own.skip)
+    }
+
     /// A module as it is in the tree now; it is parsed again only when its text has changed.
     pub fn module(&self, name: &str) -> Result<Rc<PortModule>> {
         let text = fs::read_to_string(self.module_path(name)).map_err(|error| {
@@ -265,7 +277,7 @@ impl Project {
         if let Ok(text) = fs::read_to_string(&path)
             && file::is_edited(&text)
         {
-            let shown = path.strip_prefix(self.workspace.root()).unwrap_or(&path).display().to_string();
+            let shown = self.shown(&path);
             let contract = file::parse(&text, &shown)?;
             check(&contract, function, &shown)?;
             let state = || state::complaint(&self.library, &facts.index, (function, &contract));

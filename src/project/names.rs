@@ -7,7 +7,7 @@ impl Project {
     /// The planned function with this name; the error suggests the nearest names.
     pub fn find(&self, name: &str) -> Result<&FunctionPlan> {
         if let Some(function) = self.library.find(name) {
-            if let Some(planned) = self.planned.iter().find(|p| p.function.key == function.key) {
+            if let Some(planned) = self.plan_of(&function.key) {
                 return Ok(planned);
             }
             let why = function.unsupported.as_deref().unwrap_or("bindgen binds no such function");

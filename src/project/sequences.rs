@@ -48,8 +48,7 @@ impl Project {
     }
 
     fn stranger(&self, planned: &FunctionPlan, name: &SymbolName, of: &str) -> Error {
-        let path = self.contract_path(planned.function.name.as_str());
-        let path = path.strip_prefix(self.workspace.root()).unwrap_or(&path).display().to_string();
+        let path = self.shown(&self.contract_path(planned.function.name.as_str()));
         file::wrong(&path, &format!("[sequence]: `{name}` is not a function on a `{of}` with a contract"))
     }
 }

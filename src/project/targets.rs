@@ -65,7 +65,7 @@ impl Project {
             let helpers = if is_to_be { helpers(&self.library, facts, function) } else { Vec::new() };
             return Ok(Aimed { judgeable, target: None, wanted, helpers });
         };
-        let shown = path.strip_prefix(self.workspace.root()).unwrap_or(&path).display();
+        let shown = self.shown(&path);
         let by_model =
             fuzz_target::proposed_by(&text).is_some() || own.is_some_and(|own| own.harness == Harness::Model);
         let harness = if by_model { Harness::Model } else { Harness::Target };

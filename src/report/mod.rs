@@ -4,6 +4,8 @@
 mod bars;
 mod json;
 mod plot;
+mod printable;
+mod table;
 mod tables;
 mod screen;
 mod shorten;
@@ -12,12 +14,12 @@ mod testgen;
 
 pub use json::{FORMAT_VERSION, Json, finding_json};
 pub use plot::plot;
+pub use printable::printable;
 pub use progress::{Terminal, Verbosity};
 pub use screen::{Screen, ask_yes_no, choose_color};
 pub use shorten::cell;
-pub use tables::{
-    Align, Column, Values, c_fault, checks, error, finding, finding_whole, lines, printable, table,
-};
+pub use table::Table;
+pub use tables::{Values, c_fault, checks, error, finding};
 pub use testgen::one_line;
 
 use std::io::ErrorKind::BrokenPipe;

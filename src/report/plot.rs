@@ -1,7 +1,7 @@
 //! Plots the scores of TestGen runs as plain SVG, without scripts, fonts or external files. The crate `plotters` writes
 //! no titles, by which a reader learns the run and the score of a point.
 
-use super::tables::printable;
+use super::printable::printable;
 use crate::symbol::SymbolKey;
 use crate::test_record::Moment;
 use std::collections::BTreeMap;

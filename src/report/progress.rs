@@ -1,8 +1,9 @@
 //! Events for people: lines on standard error, with progress bars where it is a terminal.
 
 use super::bars::Bars;
+use super::printable::printable;
 use super::settle;
-use super::tables::{self, BAD, BOLD, FAINT, GOOD, WARN, printable};
+use super::tables::{self, BAD, BOLD, FAINT, GOOD, Values, WARN};
 use crate::event::{Event, Reporter};
 use crate::symbol::SymbolName;
 use crate::verdict::{Grade, RunStats};
@@ -116,7 +117,7 @@ impl Reporter for Terminal {
             }
             Event::Fuzzing { stats, .. } => self.progress(&fuzzing(&stats)),
             Event::Found { symbol, finding } => {
-                let text = tables::finding(&symbol, &finding, None);
+                let text = tables::finding(&symbol, &finding, Values::Short);
                 let indented: String = text.lines().map(|line| format!("  {line}\n")).collect();
                 self.say(Quiet, &indented);
             }

@@ -1,5 +1,6 @@
 //! Writes results to standard output, errors to standard error and questions to the terminal.
 
+use super::printable::printable;
 use super::{json, settle, tables};
 use crate::error::{Error, Result};
 use serde::Serialize;
@@ -60,7 +61,7 @@ pub fn ask_yes_no(question: &str) -> Result<Option<bool>> {
         return Ok(None);
     }
     let mut err = anstream::stderr().lock();
-    settle(write!(err, "{} [y/N] ", tables::printable(question)).and_then(|()| err.flush()));
+    settle(write!(err, "{} [y/N] ", printable(question)).and_then(|()| err.flush()));
     drop(err);
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;

@@ -2,7 +2,7 @@
 //! `c` and `project` interpret them.
 
 use super::Store;
-use super::columns::{from_json, json};
+use super::table::{from_json, json};
 use crate::error::Result;
 use rusqlite::{OptionalExtension, TransactionBehavior, params};
 use std::collections::BTreeMap;

@@ -36,9 +36,11 @@ impl Kind {
 }
 
 /// Where a lesson was learned.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Option<SymbolKey>", into = "Option<SymbolKey>")]
 pub enum Scope {
     /// At several functions.
+    #[default]
     Library,
     Symbol(SymbolKey),
 }
@@ -47,6 +49,18 @@ impl Scope {
     /// The scope of a lesson that was learned in both scopes.
     fn joined(&self, other: &Self) -> Self {
         if self == other { self.clone() } else { Self::Library }
+    }
+}
+
+impl From<Option<SymbolKey>> for Scope {
+    fn from(key: Option<SymbolKey>) -> Self {
+        key.map_or(Self::Library, Self::Symbol)
+    }
+}
+
+impl From<Scope> for Option<SymbolKey> {
+    fn from(scope: Scope) -> Self {
+        if let Scope::Symbol(key) = scope { Some(key) } else { None }
     }
 }
 
@@ -73,12 +87,12 @@ impl Nearness {
 }
 
 /// The number of ports tried so far in this repository, from 1. Lessons age by it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Iteration(pub u64);
 
 /// The confidence of a lesson, from 0 to 1.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Confidence(f64);
 
@@ -106,9 +120,10 @@ impl Confidence {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lesson {
     pub kind: Kind,
+    #[serde(default)]
     pub scope: Scope,
     /// The normalised subject: lessons with the same kind and key are merged.
     pub key: String,
@@ -121,8 +136,9 @@ pub struct Lesson {
 }
 
 /// A lesson and its history.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Item {
+    #[serde(flatten)]
     pub lesson: Lesson,
     pub confidence: Confidence,
     pub created: Iteration,

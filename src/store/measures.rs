@@ -1,53 +1,33 @@
-//! Measurements of a function that do not depend on its port.
+//! The mutation scores of harnesses, which do not depend on ports.
 
 use super::Store;
-use super::columns::{from_json, json};
+use super::table::{from_json, json};
 use crate::error::Result;
 use crate::symbol::SymbolKey;
 use rusqlite::{OptionalExtension, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
-#[strum(serialize_all = "kebab-case")]
-pub enum MeasureKind {
-    /// The mutation score of a harness.
-    Adequacy,
-}
-
-impl MeasureKind {
-    fn word(self) -> &'static str {
-        self.into()
-    }
-}
-
 impl Store {
-    /// Stores a measurement in place of the earlier one. It is valid while the hash `about` is unchanged.
-    pub fn put_measure<T: Serialize>(
+    /// Stores a mutation score in place of the earlier one. It is valid while the hash `about` is unchanged.
+    pub fn put_mutation_score<T: Serialize>(
         &mut self,
-        (symbol, kind): (&SymbolKey, MeasureKind),
+        symbol: &SymbolKey,
         about: &str,
-        value: &T,
+        score: &T,
     ) -> Result<()> {
         self.run(|connection| {
-            connection.execute(
-                "INSERT OR REPLACE INTO measures (symbol, kind, about, value) VALUES (?1, ?2, ?3, ?4)",
-                params![symbol.0, kind.word(), about, json(value)],
-            )?;
-            Ok(())
+            let sql = "INSERT OR REPLACE INTO measures (symbol, kind, about, value) VALUES (?1, 'adequacy', ?2, ?3)";
+            connection.execute(sql, params![symbol.0, about, json(score)]).map(drop)
         })
     }
 
-    /// The measurement that was stored with the same `about`.
-    pub fn measure<T: DeserializeOwned>(
-        &self,
-        (symbol, kind): (&SymbolKey, MeasureKind),
-        about: &str,
-    ) -> Result<Option<T>> {
+    /// The mutation score that was stored with the same `about`.
+    pub fn mutation_score<T: DeserializeOwned>(&self, symbol: &SymbolKey, about: &str) -> Result<Option<T>> {
         self.query(|connection| {
-            let sql = "SELECT value FROM measures WHERE symbol = ?1 AND kind = ?2 AND about = ?3";
+            let sql = "SELECT value FROM measures WHERE symbol = ?1 AND kind = 'adequacy' AND about = ?2";
             let mut select = connection.prepare_cached(sql)?;
-            select.query_row([&symbol.0, kind.word(), about], |row| from_json(row, "value")).optional()
+            select.query_row([&symbol.0, about], |row| from_json(row, "value")).optional()
         })
     }
 }

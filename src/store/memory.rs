@@ -1,20 +1,24 @@
 //! The rows of lessons. `lesson` has the formulas for merging and ageing.
 
 use super::Store;
-use super::columns::{int, unsigned, word};
+use super::table::Table;
 use crate::error::Result;
-use crate::store::lesson::{Confidence, Item, Iteration, Kind, Lesson, Scope};
-use crate::symbol::SymbolKey;
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+use crate::store::lesson::{Item, Iteration, Lesson};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use serde::{Deserialize, Serialize};
+
+const LESSONS: Table =
+    Table { name: "memory", flags: &["proven"], renamed: &[("scope", "symbol")], ..Table::PLAIN };
 
 /// Id of a lesson, as on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct MemoryId(pub i64);
 
 /// A stored lesson.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MemoryRow {
     pub id: MemoryId,
+    #[serde(flatten)]
     pub item: Item,
 }
 
@@ -29,7 +33,7 @@ impl Store {
     pub fn memory(&self) -> Result<Vec<MemoryRow>> {
         self.query(|connection| {
             let sql = "SELECT * FROM memory ORDER BY last_used DESC, id DESC";
-            connection.prepare_cached(sql)?.query_map([], read)?.collect()
+            connection.prepare_cached(sql)?.query_map([], |row| LESSONS.read(row))?.collect()
         })
     }
 
@@ -40,18 +44,16 @@ impl Store {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let now = iteration(&transaction)?;
             let sql = "SELECT * FROM memory WHERE kind = ?1 AND key = ?2";
-            let known =
-                transaction.query_row(sql, params![lesson.kind.word(), lesson.key], read).optional()?;
-            let id = match known {
+            let key = params![lesson.kind.word(), lesson.key];
+            let id = match transaction.query_row(sql, key, |row| LESSONS.read(row)).optional()? {
                 Some(MemoryRow { id, mut item }) => {
                     item.merge(lesson, now);
-                    write(&transaction, id, &item)?;
-                    id
+                    LESSONS.replace(&transaction, &MemoryRow { id, item })?
                 }
-                None => insert(&transaction, &Item::new(lesson, now))?,
+                None => LESSONS.insert(&transaction, &Item::new(lesson, now))?,
             };
             transaction.commit()?;
-            Ok(id)
+            Ok(MemoryId(id))
         })
     }
 
@@ -59,10 +61,11 @@ impl Store {
     pub fn doubt(&mut self, id: MemoryId) -> Result<()> {
         self.run(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let row = transaction.query_row("SELECT * FROM memory WHERE id = ?1", [id.0], read).optional()?;
-            if let Some(MemoryRow { mut item, .. }) = row {
-                item.fail();
-                write(&transaction, id, &item)?;
+            let sql = "SELECT * FROM memory WHERE id = ?1";
+            let row = transaction.query_row(sql, [id.0], |row| LESSONS.read::<MemoryRow>(row)).optional()?;
+            if let Some(mut row) = row {
+                row.item.fail();
+                LESSONS.replace(&transaction, &row)?;
             }
             transaction.commit()
         })
@@ -81,76 +84,6 @@ impl Store {
 }
 
 fn iteration(connection: &Connection) -> rusqlite::Result<Iteration> {
-    let sql = "SELECT count(*) AS ports FROM (SELECT DISTINCT symbol, run FROM steps)";
-    connection.prepare_cached(sql)?.query_row([], |row| unsigned(row, "ports").map(Iteration))
-}
-
-fn insert(connection: &Connection, item: &Item) -> rusqlite::Result<MemoryId> {
-    let sql = "INSERT INTO memory (kind, symbol, key, text, confidence, source, proven, created, last_used)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-    let lesson = &item.lesson;
-    connection.execute(
-        sql,
-        params![
-            lesson.kind.word(),
-            symbol(&lesson.scope),
-            lesson.key,
-            lesson.text,
-            item.confidence.share(),
-            lesson.source,
-            lesson.proven,
-            int(item.created.0),
-            int(item.last_used.0),
-        ],
-    )?;
-    Ok(MemoryId(connection.last_insert_rowid()))
-}
-
-/// Updates the mutable columns of a lesson.
-fn write(connection: &Connection, id: MemoryId, item: &Item) -> rusqlite::Result<()> {
-    let sql =
-        "UPDATE memory SET symbol = ?2, text = ?3, confidence = ?4, source = ?5, proven = ?6, last_used = ?7
-               WHERE id = ?1";
-    let lesson = &item.lesson;
-    connection
-        .execute(
-            sql,
-            params![
-                id.0,
-                symbol(&lesson.scope),
-                lesson.text,
-                item.confidence.share(),
-                lesson.source,
-                lesson.proven,
-                int(item.last_used.0),
-            ],
-        )
-        .map(drop)
-}
-
-fn symbol(scope: &Scope) -> Option<&str> {
-    match scope {
-        Scope::Library => None,
-        Scope::Symbol(key) => Some(&key.0),
-    }
-}
-
-fn read(row: &Row) -> rusqlite::Result<MemoryRow> {
-    let kind: Kind = word(row, "kind")?;
-    let symbol: Option<String> = row.get("symbol")?;
-    let lesson = Lesson {
-        kind,
-        scope: symbol.map_or(Scope::Library, |key| Scope::Symbol(SymbolKey(key))),
-        key: row.get("key")?,
-        text: row.get("text")?,
-        source: row.get("source")?,
-        proven: row.get("proven")?,
-    };
-    let item = Item {
-        lesson,
-        confidence: Confidence::new(row.get("confidence")?),
-        created: Iteration(unsigned(row, "created")?),
-        last_used: Iteration(unsigned(row, "last_used")?),
-    };
-    Ok(MemoryRow { id: MemoryId(row.get("id")?), item })
+    let sql = "SELECT count(*) FROM (SELECT DISTINCT symbol, run FROM steps)";
+    connection.prepare_cached(sql)?.query_row([], |row| row.get(0).map(|ports: u32| Iteration(ports.into())))
 }

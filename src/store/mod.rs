@@ -1,5 +1,5 @@
-//! The database `.implfuzz/state.db`: the analysis of the C library, symbols, evidence, runs, the steps of
-//! ports, attempts, model calls, findings, lessons, generated tests.
+//! The database `.implfuzz/state.db`: the analysis of the C library, symbols, the last verdicts, runs, the
+//! steps of ports, attempts, model calls, findings, lessons, generated tests.
 //!
 //! The only module with SQL. Callers see typed rows. A row refers to its symbol by key, and the symbol must
 //! already be saved ([`Store::save_symbols`]).
@@ -8,9 +8,7 @@ pub mod lesson;
 pub mod stats;
 mod analysis;
 mod calls;
-mod columns;
 mod ends;
-mod evidence;
 mod findings;
 mod measures;
 mod memory;
@@ -18,21 +16,22 @@ mod migrate;
 mod runs;
 mod steps;
 mod symbols;
+mod table;
 mod testgen;
 mod totals;
+mod verdicts;
 
 pub use analysis::{AnalysisKind, Kept};
 pub use calls::{Attempt, ModelCall, PaidCall};
 pub use ends::LastEnd;
-pub use evidence::Evidence;
 pub use findings::{CFaultNote, FindingId, FindingRow, NewFinding, Side};
-pub use measures::MeasureKind;
 pub use memory::{MemoryId, MemoryRow};
 pub use runs::{NewRun, Run, RunId, RunOutcome};
 pub use steps::{NewStep, Phase, StepId, StepRow};
 pub use symbols::SymbolRow;
 pub use testgen::{BestConfig, ConfigRow, EvolutionRow, GLOBAL};
 pub use totals::{Totals, median};
+pub use verdicts::LastVerdict;
 
 use crate::error::{Error, ErrorKind, Result};
 use jiff::Timestamp;
@@ -100,7 +99,7 @@ fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// The present time in whole milliseconds, so that reading returns the value that was written.
-fn now() -> Timestamp {
+pub(crate) fn now() -> Timestamp {
     let millis = Timestamp::now().as_millisecond();
     Timestamp::from_millisecond(millis).expect("a moment stays in range without its microseconds")
 }

@@ -1,13 +1,15 @@
 //! Runs of the tool: when they began, and how they ended.
 
-use super::columns::{date, date_opt, word};
+use super::table::Table;
 use super::{Store, now};
 use crate::error::Result;
 use jiff::Timestamp;
 use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+const RUNS: Table = Table { name: "runs", ..Table::PLAIN };
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RunId(pub i64);
 
 /// How a run ended.
@@ -36,7 +38,7 @@ impl RunOutcome {
 }
 
 /// A run that begins.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct NewRun {
     /// The command's verb and its arguments: `port --all`.
     pub command: String,
@@ -46,7 +48,7 @@ pub struct NewRun {
     pub tool_version: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Run {
     pub id: RunId,
     pub command: String,
@@ -63,24 +65,19 @@ pub struct Run {
 impl Store {
     /// Stores the start of a run in this process.
     pub fn start_run(&mut self, run: &NewRun) -> Result<RunId> {
-        let pid = std::process::id();
-        self.run(|connection| {
-            connection.execute(
-                "INSERT INTO runs (command, workflow, provider, model, tool_version, process, process_start, started)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                params![
-                    run.command,
-                    run.workflow,
-                    run.provider,
-                    run.model,
-                    run.tool_version,
-                    pid,
-                    process_start(pid).unwrap_or_default(),
-                    now().to_string(),
-                ],
-            )?;
-            Ok(RunId(connection.last_insert_rowid()))
-        })
+        /// The columns of a run that has just begun.
+        #[derive(Serialize)]
+        struct Begun<'a> {
+            #[serde(flatten)]
+            run: &'a NewRun,
+            process: u32,
+            process_start: String,
+            started: Timestamp,
+        }
+        let process = std::process::id();
+        let process_start = process_start(process).unwrap_or_default();
+        let begun = Begun { run, process, process_start, started: now() };
+        self.run(|connection| RUNS.insert(connection, &begun).map(RunId))
     }
 
     /// Stores the end of a run; the first outcome stays.
@@ -97,7 +94,8 @@ impl Store {
     /// The runs, newest first.
     pub fn runs(&self) -> Result<Vec<Run>> {
         self.query(|connection| {
-            connection.prepare("SELECT * FROM runs ORDER BY id DESC")?.query_map([], read)?.collect()
+            let mut select = connection.prepare("SELECT * FROM runs ORDER BY id DESC")?;
+            select.query_map([], |row| RUNS.read(row))?.collect()
         })
     }
 
@@ -124,19 +122,4 @@ fn process_start(pid: u32) -> Option<String> {
     // It is field 22. The name in field 2 may contain spaces and parentheses, so count from its end.
     let (_, fields) = stat.rsplit_once(')')?;
     fields.split_whitespace().nth(19).map(str::to_owned)
-}
-
-fn read(row: &Row) -> rusqlite::Result<Run> {
-    let ended = row.get::<_, Option<String>>("outcome")?.is_some();
-    Ok(Run {
-        id: RunId(row.get("id")?),
-        command: row.get("command")?,
-        workflow: row.get("workflow")?,
-        provider: row.get("provider")?,
-        model: row.get("model")?,
-        tool_version: row.get("tool_version")?,
-        started: date(row, "started")?,
-        finished: date_opt(row, "finished")?,
-        outcome: if ended { Some(word(row, "outcome")?) } else { None },
-    })
 }

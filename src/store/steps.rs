@@ -1,18 +1,20 @@
 //! The trace of the supervisor: one row per step, with its reason and its outcome.
 
-use super::columns::{date, int, unsigned32};
+use super::table::Table;
 use super::{RunId, Store, now};
 use crate::error::Result;
 use crate::symbol::SymbolKey;
 use jiff::Timestamp;
-use rusqlite::{Row, params};
+use rusqlite::params;
+use serde::{Deserialize, Serialize};
 
 /// Id of a step, unique over all runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct StepId(pub i64);
 
 /// The two phases of a port; `stats` reports costs by phase.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Phase {
     /// Until a candidate was built and linked, and a run has called it and the C original.
     Compilation,
@@ -23,10 +25,7 @@ pub enum Phase {
 impl Phase {
     /// One word, as in tables, JSON and the database.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Compilation => "compilation",
-            Self::Optimization => "optimization",
-        }
+        self.into()
     }
 }
 
@@ -42,7 +41,7 @@ pub struct NewStep<'a> {
     pub why: &'a str,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct StepRow {
     pub id: StepId,
     pub run: RunId,
@@ -76,7 +75,9 @@ impl Store {
     pub fn end_step(&mut self, id: StepId, (outcome, detail): (&str, &str), millis: u64) -> Result<()> {
         self.run(|connection| {
             let sql = "UPDATE steps SET outcome = ?2, detail = ?3, millis = ?4 WHERE id = ?1";
-            connection.execute(sql, params![id.0, outcome, detail, int(millis)]).map(drop)
+            connection
+                .execute(sql, params![id.0, outcome, detail, i64::try_from(millis).unwrap_or(i64::MAX)])
+                .map(drop)
         })
     }
 
@@ -87,24 +88,7 @@ impl Store {
             "SELECT * FROM steps WHERE (?1 IS NULL OR run = ?1) AND (?2 IS NULL OR symbol = ?2) ORDER BY id";
         self.query(|connection| {
             let values = params![run.map(|run| run.0), symbol.map(|key| &key.0)];
-            connection.prepare_cached(sql)?.query_map(values, read)?.collect()
+            connection.prepare_cached(sql)?.query_map(values, |row| Table::PLAIN.read(row))?.collect()
         })
     }
-}
-
-fn read(row: &Row) -> rusqlite::Result<StepRow> {
-    let millis: Option<i64> = row.get("millis")?;
-    Ok(StepRow {
-        id: StepId(row.get("id")?),
-        run: RunId(row.get("run")?),
-        symbol: SymbolKey(row.get("symbol")?),
-        number: unsigned32(row, "number")?,
-        phase: row.get("phase")?,
-        step: row.get("step")?,
-        why: row.get("why")?,
-        outcome: row.get("outcome")?,
-        detail: row.get("detail")?,
-        millis: millis.map(|n| u64::try_from(n).unwrap_or(0)),
-        created: date(row, "created")?,
-    })
 }

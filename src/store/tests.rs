@@ -6,7 +6,7 @@ mod testgen;
 
 use super::*;
 use crate::symbol::{SymbolKey, SymbolName};
-use crate::verdict::{CFaultKind, Finding, FindingClass, Grade, RunStats};
+use crate::verdict::{CFaultKind, Finding, FindingClass, Grade};
 
 fn fresh() -> (tempfile::TempDir, Store) {
     let dir = tempfile::tempdir().unwrap();
@@ -39,6 +39,18 @@ fn finding() -> Finding {
     }
 }
 
+fn verdict(symbol: &SymbolKey, grade: Grade) -> LastVerdict {
+    LastVerdict {
+        symbol: symbol.clone(),
+        c_hash: "ab".into(),
+        contract_hash: "cd".into(),
+        harness_hash: "ef".into(),
+        rust_hash: "01".into(),
+        grade,
+        shortcomings: vec!["too few inputs".into()],
+    }
+}
+
 fn begin(store: &mut Store, name: &str) -> RunId {
     let run = store.start_run(&NewRun::default()).unwrap();
     let symbol = &symbol(name).key;
@@ -54,40 +66,34 @@ fn symbols_that_are_lost_keep_their_history() {
     let (a, b) = (symbol("a"), symbol("b"));
     store.save_symbols(&[b.clone(), a.clone()]).unwrap();
     assert_eq!(store.names().unwrap()[&a.key], a.name);
-    let evidence = Evidence::of_run(a.key.clone(), Grade::Weak, &RunStats::default());
-    store.put_evidence(&evidence).unwrap();
+    let last = verdict(&a.key, Grade::Weak);
+    store.put_verdict(&last).unwrap();
     store.save_symbols(std::slice::from_ref(&b)).unwrap();
     let renamed = SymbolRow { name: SymbolName::new("c"), ..b.clone() };
     store.save_symbols(std::slice::from_ref(&renamed)).unwrap();
     let names = store.names().unwrap();
     assert_eq!((names.len(), &names[&a.key], &names[&b.key]), (2, &a.name, &renamed.name));
-    assert_eq!(store.evidence(&a.key).unwrap(), Some(evidence));
+    assert_eq!(store.last_verdict(&a.key).unwrap(), Some(last));
 }
 
 #[test]
-fn evidence_comes_back_as_it_was_and_the_newest_stays() {
+fn a_verdict_comes_back_as_it_was_and_the_newest_stays() {
     let (_dir, mut store) = fresh();
     let a = symbol("a");
     store.save_symbols(std::slice::from_ref(&a)).unwrap();
-    assert_eq!(store.evidence(&a.key).unwrap(), None);
-    let stats = RunStats { executions: 10, rejected: vec![("x".into(), 5)], ..RunStats::default() };
+    assert_eq!(store.last_verdict(&a.key).unwrap(), None);
     for grade in [Grade::Stub, Grade::Unjudged, Grade::Stale, Grade::Weak, Grade::Verified, Grade::Refuted] {
-        let evidence = Evidence {
-            c_hash: "ab".into(),
-            callees_in_c: vec![SymbolName::new("g")],
-            ..Evidence::of_run(a.key.clone(), grade, &stats)
-        };
-        store.put_evidence(&evidence).unwrap();
-        assert_eq!(store.evidence(&a.key).unwrap(), Some(evidence));
+        let last = verdict(&a.key, grade);
+        store.put_verdict(&last).unwrap();
+        assert_eq!(store.last_verdict(&a.key).unwrap(), Some(last));
     }
-    assert_eq!(store.evidence(&a.key).unwrap().unwrap().accept_rate, Some(0.5));
 }
 
 #[test]
-fn evidence_of_an_unknown_symbol_is_refused() {
+fn a_verdict_on_an_unknown_symbol_is_refused() {
     let (_dir, mut store) = fresh();
-    let evidence = Evidence::of_run(SymbolKey("none".into()), Grade::Stub, &RunStats::default());
-    assert_eq!(store.put_evidence(&evidence).unwrap_err().kind(), ErrorKind::Store);
+    let last = verdict(&SymbolKey("none".into()), Grade::Stub);
+    assert_eq!(store.put_verdict(&last).unwrap_err().kind(), ErrorKind::Store);
 }
 
 #[test]
@@ -226,6 +232,24 @@ fn steps_are_numbered_per_symbol_and_run_and_stay_open_until_they_end() {
     assert_eq!(numbers, [(first, 1), (first, 2), (first, 1), (second, 1)]);
     let unknown = NewStep { run: first, symbol: &a.key, phase: "later", step: "audit", why: "" };
     assert_eq!(store.begin_step(&unknown).unwrap_err().kind(), ErrorKind::Store);
+}
+
+#[test]
+fn how_the_last_run_on_a_function_ended_is_kept_until_it_has_a_port() {
+    let (dir, mut store) = fresh();
+    let (a, b) = (symbol("a"), symbol("b"));
+    store.save_symbols(&[a.clone(), b.clone()]).unwrap();
+    let run = store.start_run(&NewRun::default()).unwrap();
+    let end = |word: &str, reason: &str| LastEnd { run, word: word.into(), reason: reason.into() };
+    store.put_end(&a.key, Some(&end("failed", "it loops\nfor ever"))).unwrap();
+    store.put_end(&b.key, Some(&end("skipped", ""))).unwrap();
+    store.put_end(&b.key, Some(&end("stopped by C", ""))).unwrap();
+    drop(store);
+    let mut store = Store::open(&dir.path().join("state.db")).unwrap();
+    let told = |store: &Store| store.ends().unwrap().values().map(LastEnd::text).collect::<Vec<_>>();
+    assert_eq!(told(&store), ["run 1: failed: it loops", "run 1: stopped by C"]);
+    store.put_end(&a.key, None).unwrap();
+    assert_eq!(told(&store), ["run 1: stopped by C"]);
 }
 
 #[test]

@@ -28,10 +28,10 @@ pub struct GeneratedTest {
 }
 
 impl GeneratedTest {
-    /// In the place of an entry of a reply that could not be read: its input is null.
-    pub fn unreadable(id: String, category: TestCategory) -> Self {
+    /// A test of which nothing else is known: its input is null.
+    pub fn new(id: impl Into<String>, category: TestCategory) -> Self {
         Self {
-            id,
+            id: id.into(),
             input: Value::Null,
             predicted_output: None,
             expected_output: None,
@@ -69,6 +69,14 @@ pub struct RecordedTest {
     pub cheats: Option<Vec<String>>,
     /// It is among the tests that are written out.
     pub kept: bool,
+}
+
+impl RecordedTest {
+    /// A test that was not run, with the reason if it is not valid.
+    pub fn unrun(test: GeneratedTest, dropped: Option<String>) -> Self {
+        let kept = dropped.is_none();
+        Self { test, dropped, kills: None, cheats: None, kept }
+    }
 }
 
 /// An id that is not taken: this one where it is free, else with a number behind it; without one the test is called after its category.

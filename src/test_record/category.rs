@@ -6,8 +6,22 @@ use std::fmt;
 use std::str::FromStr;
 
 /// What a test is to show.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum TestCategory {
     /// A port that does not do the work fails: recorded answers, a constant, an early return.
     AntiCheat,
@@ -28,24 +42,12 @@ impl TestCategory {
 
     /// One word, as in tables, JSON and the database.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::AntiCheat => "anti_cheat",
-            Self::Existence => "existence",
-            Self::Correctness => "correctness",
-            Self::Boundary => "boundary",
-            Self::Integration => "integration",
-        }
+        self.into()
     }
 
     /// Whether a model is asked for its tests; those of the others the tool makes.
     pub fn is_asked(self) -> bool {
         self != Self::Existence
-    }
-}
-
-impl fmt::Display for TestCategory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
     }
 }
 

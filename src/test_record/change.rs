@@ -4,8 +4,9 @@ use super::input::TestGenConfigInput;
 use serde::{Deserialize, Serialize};
 
 /// What kind of change it is, which says what it may touch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum ChangeType {
     /// Nothing.
     Keep,
@@ -20,12 +21,7 @@ pub enum ChangeType {
 impl ChangeType {
     /// One word, as in JSON and the database.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Keep => "keep",
-            Self::UpdateParams => "update_params",
-            Self::UpdatePrompts => "update_prompts",
-            Self::UpdateWeights => "update_weights",
-        }
+        self.into()
     }
 
     /// The fields of a configuration that it may touch.

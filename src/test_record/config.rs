@@ -12,8 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct ConfigId(pub i64);
 
 /// Who is asked. Each stands for a provider profile of `implfuzz.toml`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum ModelType {
     Local,
     Claude,
@@ -22,10 +25,7 @@ pub enum ModelType {
 impl ModelType {
     /// One word, as in tables, JSON and the database.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Local => "local",
-            Self::Claude => "claude",
-        }
+        self.into()
     }
 }
 

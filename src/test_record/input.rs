@@ -1,76 +1,62 @@
 //! A configuration as a person or a model writes it: only what is to be different.
 
 use super::category::TestCategory;
-use super::config::{ModelType, TestGenConfig};
+use super::config::TestGenConfig;
 use crate::error::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use serde_json::{Map, Value};
 
-/// The fields of [`TestGenConfig`]; those left out stay as they are. Of `category_prompts` only the categories that are
-/// named change.
+/// The field with a text for each category, of which only those that are named change.
+const PROMPTS: &str = "category_prompts";
+
+/// Fields of a [`TestGenConfig`] with values of the right types; those left out stay as they are.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct TestGenConfigInput {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub version: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub temperature: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_tokens: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_tests_per_category: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_tests_per_category: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_rounds_per_category: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub environment_weight: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub anti_cheat_weight: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub precision_weight: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub category_order: Option<Vec<TestCategory>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub category_prompts: Option<BTreeMap<TestCategory, String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub anti_cheat_prompt: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reflection_prompt: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub primary_model: Option<ModelType>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reflection_model: Option<ModelType>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_comprehensiveness: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub target_comprehensiveness: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_total_tests: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub target_total_tests: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_total_rounds: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_total_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_total_seconds: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub global_refinement: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub global_refinement_rounds: Option<u32>,
+#[serde(try_from = "Map<String, Value>")]
+pub struct TestGenConfigInput(Map<String, Value>);
+
+impl TryFrom<Map<String, Value>> for TestGenConfigInput {
+    type Error = serde_json::Error;
+
+    /// A field that is null is left out.
+    fn try_from(mut said: Map<String, Value>) -> serde_json::Result<Self> {
+        said.retain(|_, value| !value.is_null());
+        let config = merged(&TestGenConfig::default(), &said)?;
+        // The fields in the order and the form that a configuration has.
+        let mut fields = fields_of(&config);
+        fields.retain(|key, _| said.contains_key(key));
+        if let (Some(Value::Object(all)), Some(Value::Object(named))) =
+            (fields.get_mut(PROMPTS), said.get(PROMPTS))
+        {
+            all.retain(|category, _| named.contains_key(category));
+        }
+        Ok(Self(fields))
+    }
 }
 
-/// Copies the fields that are there.
-macro_rules! overlay {
-    ($from:ident onto $onto:ident: $($field:ident)*) => {
-        $(if let Some(value) = &$from.$field {
-            $onto.$field = value.clone();
-        })*
-    };
+fn fields_of(config: &TestGenConfig) -> Map<String, Value> {
+    match serde_json::to_value(config) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    }
+}
+
+fn merged(base: &TestGenConfig, said: &Map<String, Value>) -> serde_json::Result<TestGenConfig> {
+    let mut fields = fields_of(base);
+    for (key, value) in said {
+        match (fields.get_mut(key), value) {
+            (Some(Value::Object(texts)), Value::Object(said)) => texts.extend(said.clone()),
+            _ => drop(fields.insert(key.clone(), value.clone())),
+        }
+    }
+    serde_json::from_value(Value::Object(fields))
 }
 
 impl TestGenConfigInput {
+    /// The value of a field, if it is said.
+    pub fn get(&self, field: &str) -> Option<&Value> {
+        self.0.get(field)
+    }
+
     /// `base` with what is said here.
     ///
     /// Errors (`Config`): everything that is wrong with the result, in one message.
@@ -87,10 +73,13 @@ impl TestGenConfigInput {
     /// What is wrong with what is said here because nothing follows from it. (Configurations of before may have a text for a category
     /// that nobody is asked for.)
     pub(crate) fn idle(&self, base: &TestGenConfig) -> Vec<String> {
-        let said = self.category_prompts.iter().flatten().filter(|(category, text)| {
-            !category.is_asked() && base.category_prompts.get(category) != Some(text)
+        let prompts = self.get(PROMPTS).and_then(Value::as_object).into_iter().flatten();
+        let said = prompts
+            .filter_map(|(category, text)| Some((category.parse::<TestCategory>().ok()?, text.as_str()?)));
+        let idle = said.filter(|(category, text)| {
+            !category.is_asked() && base.category_prompts.get(category).is_none_or(|known| known != text)
         });
-        said.map(|(category, _)| {
+        idle.map(|(category, _)| {
             format!(
                 "category_prompts.{category} would change nothing: the tool makes these tests without a model"
             )
@@ -100,15 +89,7 @@ impl TestGenConfigInput {
 
     /// As [`TestGenConfigInput::apply`], whether the result can be used or not.
     pub(crate) fn over(&self, base: &TestGenConfig) -> TestGenConfig {
-        let mut config = base.clone();
-        overlay!(self onto config: version max_tokens min_tests_per_category max_tests_per_category
-            max_rounds_per_category environment_weight anti_cheat_weight precision_weight category_order
-            anti_cheat_prompt reflection_prompt primary_model reflection_model min_comprehensiveness
-            target_comprehensiveness min_total_tests target_total_tests max_total_rounds max_total_tokens
-            max_total_seconds global_refinement global_refinement_rounds);
-        config.temperature = self.temperature.or(config.temperature);
-        config.category_prompts.extend(self.category_prompts.clone().unwrap_or_default());
-        config
+        merged(base, &self.0).expect("the types of the fields were checked")
     }
 }
 

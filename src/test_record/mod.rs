@@ -8,7 +8,6 @@ mod case;
 mod category;
 mod change;
 mod config;
-pub(crate) mod date;
 mod default_prompts;
 mod event;
 mod evolution;

@@ -4,7 +4,6 @@ use super::analysis::{Proposed, TestGenAnalysis};
 use super::category::TestGenContext;
 use super::change::TestGenConfigChange;
 use super::config::ConfigId;
-use super::date;
 use crate::error::{Error, ErrorKind, Result};
 use crate::symbol::SymbolKey;
 use jiff::Timestamp;
@@ -103,7 +102,6 @@ pub struct TestGenRun {
     pub score: Option<u32>,
     /// Of all runs on this symbol that keep a test its tests tell the most: by comprehensiveness, not by score. The store says so.
     pub is_best: bool,
-    #[serde(with = "date")]
     pub created_at: Timestamp,
 }
 
@@ -170,7 +168,6 @@ pub struct SymbolStats {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Moment {
     pub run_id: RunId,
-    #[serde(with = "date")]
     pub created_at: Timestamp,
     pub symbol: SymbolKey,
     pub config: ConfigId,
@@ -180,6 +177,7 @@ pub struct Moment {
 
 /// What all runs came to.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct TestGenStats {
     pub configs: u64,
     /// Rounds of `testgen evolve`, and how many of their changes were accepted.

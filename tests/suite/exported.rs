@@ -9,7 +9,8 @@ use cargo_implfuzz::contract::types::Contract;
 use cargo_implfuzz::rust::shims::Bound;
 use cargo_implfuzz::rust::signature::CSignature;
 use cargo_implfuzz::symbol::{Function, Library};
-use cargo_implfuzz::testgen::export::{KeptTest, Source, exported};
+use cargo_implfuzz::test_record::{GeneratedTest, TestCategory};
+use cargo_implfuzz::testgen::export::{Source, exported};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -302,20 +303,20 @@ fn exported_tests_tell_a_right_port_from_a_wrong_one() {
     let mut files = BTreeMap::new();
     for bound in &bounds {
         let name = bound.function.name.as_str();
-        let called = tests().into_iter().map(|test| ("correctness", test));
-        let all = called.chain(existence().into_iter().map(|test| ("existence", test))).enumerate();
-        let kept: Vec<KeptTest> = all
+        let called = tests().into_iter().map(|test| (TestCategory::Correctness, test));
+        let all =
+            called.chain(existence().into_iter().map(|test| (TestCategory::Existence, test))).enumerate();
+        let kept: Vec<GeneratedTest> = all
             .filter(|(_, (_, (of, ..)))| *of == name)
-            .map(|(at, (category, (_, input, left)))| KeptTest {
-                id: format!("{name} {at}"),
-                category: category.into(),
+            .map(|(at, (category, (_, input, left)))| GeneratedTest {
                 reasoning: "What C does */ \n is what counts.".into(),
                 input,
-                left,
+                expected_output: Some(left),
+                ..GeneratedTest::new(format!("{name} {at}"), category)
             })
             .collect();
         let source = Source { krate: "shapes-port", library: &library, bound: *bound, others: &bounds };
-        let told = exported(&source, &kept).unwrap();
+        let told = exported(&source, &kept.iter().collect::<Vec<_>>()).unwrap();
         assert_eq!((told.left_out, told.tests.len()), (vec![], kept.len()), "{name}");
         if !kept.is_empty() {
             files.insert(name.to_owned(), told.text);

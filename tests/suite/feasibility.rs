@@ -127,6 +127,9 @@ fn a_bug_of_c_is_told_as_one_and_nothing_else_changes() {
     let calls =
         repo.count("SELECT count(*) FROM model_calls WHERE role IN ('crash-analyzer', 'feasibility')");
     assert_eq!(calls, 3);
+    // C faults come after a run of both sides.
+    let phases = "SELECT count(*) FROM model_calls WHERE role <> 'prototyper' AND phase = 'optimization'";
+    assert_eq!(repo.count(phases), calls);
     assert_eq!(shown["findings"][0]["reachability"]["evidence"][0], "pick.h:4");
     let listed = |verdict: &str| {
         let args = ["findings", "list", "--c-bugs", "--verdict", verdict, "--format", "json"];

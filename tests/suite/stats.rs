@@ -238,6 +238,9 @@ fn a_port_that_fails_says_at_which_limit() {
     let stop = ["the reply was unusable, and no validation fix is left of 2", "reply-unusable"];
     assert_eq!(named(&last, "stop")[0][1..], stop);
     assert_eq!(last.len(), 4, "the trace of the run before is not shown: {last:?}");
+    // What the run came to is remembered until there is a port.
+    repo.run(&["list", "twice"]).ok().shows("run 2: failed");
+    repo.run(&["status", "twice"]).shows("run 2: failed");
     let stats = json(&repo, &[]);
     assert_eq!((&stats["total"]["passed"], &stats["total"]["attempted"]), (&0.into(), &2.into()));
 }

@@ -9,9 +9,12 @@ use cargo_implfuzz::llm::model_session::{Asks, ModelSession};
 use cargo_implfuzz::platform::process::Interrupt;
 use cargo_implfuzz::project::{Options, Project};
 use cargo_implfuzz::store::Store;
-use cargo_implfuzz::test_record::{TestCategory, TestGenConfig, TestGenContext, TestGenEvent, TestVerdict};
+use cargo_implfuzz::test_record::{
+    ConfigId, TestCategory, TestGenConfig, TestGenContext, TestGenEvent, TestVerdict,
+};
 use cargo_implfuzz::testgen::run::generate::{Generated, Request, generate};
 use cargo_implfuzz::testgen::run::models::settings;
+use cargo_implfuzz::testgen::run::results::run_id;
 use serde_json::json;
 
 /// When a run breaks off.
@@ -54,11 +57,12 @@ fn broken(repo: &Repo, (at, deed): (At, &dyn Fn()), interrupt: &Interrupt) -> Ge
     let mut store = Store::open(&project.workspace.state_db()).unwrap();
     let config = TestGenConfig::default();
     let set = settings(&project.config, &config);
-    let asks = Asks { roles: &TEST_ROLES[..2], config: &set, workflow: None };
-    let mut models = ModelSession::open(&project.workspace, &mut store, ("a test", asks), interrupt).unwrap();
+    let asks = Asks { command: "a test", roles: &TEST_ROLES[..2], config: &set, workflow: None };
+    let mut models = ModelSession::open(&project.workspace, &mut store, asks, interrupt).unwrap();
     let judge = Judge::new(&project, interrupt);
     let context = TestGenContext::Custom(vec![TestCategory::Correctness]);
-    let request = Request { config: &config, context: &context };
+    let (number, session) = (ConfigId(1), models.id.0);
+    let request = Request { run_id: &run_id(), session, number, config: &config, context: &context };
     let planned = project.find("mixed").unwrap();
     let mut breaker = Breaker { at, deed };
     generate((&project, &mut store), (&judge, planned), &mut models, request, &mut breaker).unwrap()
@@ -85,7 +89,7 @@ pub fn nothing_that_c_has_answered_is_lost(repo: &Repo) {
         assert_eq!(generated.broken_off.as_ref().map(|error| error.kind()), Some(ErrorKind::Interrupted));
         let [test] = &generated.suite.tests[..] else { panic!("{:?}", generated.suite) };
         assert_eq!((test.kills.is_some(), generated.score.total), (at == At::Silence, None));
-        assert!(test.cheats.is_empty() && !generated.has_cheats && generated.tokens > 0, "{generated:?}");
+        assert!(test.cheats.is_empty() && !generated.has_cheats && generated.run.tokens > 0, "{generated:?}");
         // As it is told and kept: the second has a name of its own.
         assert_eq!(generated.suite.dropped[0].test.id, "first-2");
     }

@@ -1,10 +1,9 @@
 //! `cargo implfuzz check`
 
 use super::Session;
-use crate::config::Config;
 use crate::error::{ExitCode, Result};
 use crate::evidence::status::{Checked, NOTES, Trouble, status};
-use crate::platform::workspace::{CONFIG_FILE, find_root, nothing_on_trial};
+use crate::platform::workspace::{find_root, nothing_on_trial};
 use crate::report::printable;
 
 /// Find ports that are unjudged, stale, refuted, audit-rejected or below the accepted grade, without building or running anything
@@ -18,8 +17,7 @@ pub struct Args {
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let root = find_root(session.options.dir.as_deref())?;
     nothing_on_trial(&root)?;
-    let env = |name: &str| std::env::var(name).ok();
-    let config = Config::load(&root.join(CONFIG_FILE), &session.options.overrides, &env)?;
+    let config = session.config(&root)?;
     let status = status(&root, &config, Some(&root.join(NOTES)))?;
     let checked = Checked::of(&status, &args.only, config.check.least)?;
     session.screen.result("check", &checked, || text(&checked));

@@ -1,18 +1,19 @@
 //! `cargo implfuzz contract`
 
 use super::edit::edit;
-use super::{Session, Which};
+use super::{Session, Which, cells};
 use crate::config::Grades;
 use crate::contract::facts::identifiers;
 use crate::contract::file;
 use crate::contract::types::{Contract, GlobalUse, Judgeable, Parameter, Returns, Role};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
-use crate::judge::Judge;
-use crate::judge::mutation_score::{self, Adequacy, Fate, Faults};
+use crate::judge::mutation_score::{Adequacy, Fate, Faults};
+use crate::judge::{Judge, Judging};
 use crate::project::{FunctionPlan, Project};
 use crate::project::{fuzz_target, new_target};
-use crate::report::{Column, printable, table};
+use crate::report::{Table, printable};
 use crate::symbol::{Function, SymbolName};
+use crate::verdict::Share;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -73,13 +74,9 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         return Err(Error::new(ErrorKind::Usage, format!("`{name}` has no contract to check: {why}"))
             .help("`cargo implfuzz contract --check --all` checks all functions that have one"));
     }
-    let all = mutation_score::measure(
-        &project,
-        (&judge, &mut store),
-        &wanted,
-        (args.seconds.unwrap_or(project.config.grade.mutant_seconds), Faults::Kept),
-        reporter.as_mut(),
-    )?;
+    let seconds = args.seconds.unwrap_or(project.config.grade.mutant_seconds);
+    let mut judging = Judging { judge: &judge, store: &mut store, reporter: reporter.as_mut(), run: None };
+    let all = judging.measure_harnesses(&wanted, seconds, Faults::Kept)?;
     drop(reporter);
     let asked = &project.config.grade;
     let values: Vec<Value> = all.iter().map(|a| measured_json(a, asked)).collect();
@@ -187,25 +184,25 @@ fn roles(project: &Project, contract: &Contract) -> String {
         let path = path.strip_prefix(project.workspace.root()).unwrap_or(&path).display().to_string();
         return format!("  called by the fuzz target {path}\n");
     }
-    let columns = [Column::left("parameter"), Column::left("role"), Column::left("from")];
-    let row = |p: &Parameter| vec![p.name.clone(), role(p), p.reason.clone()];
-    let rows: Vec<Vec<String>> = contract.params.iter().map(row).collect();
-    if rows.is_empty() { "  no parameters\n".to_owned() } else { table(&columns, &rows, None) }
+    let table = Table::of(&contract.params)
+        .left("parameter", |p| p.name.clone())
+        .left("role", |p| role(p))
+        .left("from", |p| p.reason.clone());
+    if table.is_empty() { "  no parameters\n".to_owned() } else { table.text() }
 }
 
 /// The library's variables that the function reaches.
 fn globals(contract: &Contract) -> String {
-    let columns = [Column::left("variable"), Column::left("tried with"), Column::left("from")];
-    let row = |used: &GlobalUse| {
-        let values = match (used.vary, used.values.as_slice()) {
-            (false, _) => "what C starts with".to_owned(),
-            (true, []) => "any value".to_owned(),
-            (true, values) => format!("one of {values:?}"),
-        };
-        vec![used.name.to_string(), values, used.reason.clone()]
+    let values = |used: &GlobalUse| match (used.vary, used.values.as_slice()) {
+        (false, _) => "what C starts with".to_owned(),
+        (true, []) => "any value".to_owned(),
+        (true, values) => format!("one of {values:?}"),
     };
-    let rows: Vec<Vec<String>> = contract.globals.iter().map(row).collect();
-    if rows.is_empty() { String::new() } else { table(&columns, &rows, None) }
+    let table = Table::of(&contract.globals)
+        .left("variable", |used| used.name.to_string())
+        .left("tried with", |used| values(used))
+        .left("from", |used| used.reason.clone());
+    if table.is_empty() { String::new() } else { table.text() }
 }
 
 fn role(param: &Parameter) -> String {
@@ -300,24 +297,14 @@ fn measured_json(adequacy: &Adequacy, asked: &Grades) -> Value {
 }
 
 fn measured(all: &[Adequacy], asked: &Grades) -> String {
-    let columns = [
-        Column::left("symbol"),
-        Column::right("accepted"),
-        Column::right("executions/s"),
-        Column::right("killed"),
-        Column::left("remarks"),
-    ];
-    let row = |a: &Adequacy| {
-        let unknown = || "-".to_owned();
-        vec![
-            a.symbol.to_string(),
-            a.accept_rate.map_or_else(unknown, |rate| format!("{:.1} %", rate * 100.0)),
-            a.executions_per_second.map_or_else(unknown, |n| n.to_string()),
-            a.kills().value().map_or_else(unknown, |share| format!("{}/{}", share.reached, share.total)),
-            a.shortcomings(asked).join("; "),
-        ]
-    };
-    let mut text = table(&columns, &all.iter().map(row).collect::<Vec<_>>(), None);
+    let killed = |share: &Share| format!("{}/{}", share.reached, share.total);
+    let mut text = Table::of(all)
+        .left("symbol", |a| a.symbol.to_string())
+        .right("accepted", |a| cells::percent(a.accept_rate))
+        .right("executions/s", |a| cells::number(a.executions_per_second))
+        .right("killed", |a| cells::known(a.kills().value(), killed))
+        .left("remarks", |a| a.shortcomings(asked).join("; "))
+        .text();
     for adequacy in all {
         let survivors: Vec<_> = adequacy.mutants.iter().filter(|m| m.fate == Fate::Survived).collect();
         if !survivors.is_empty() {

@@ -6,7 +6,7 @@ use crate::fuzz::replay::{ENDS, Inputs};
 use crate::judge::Judge;
 use crate::judge::coverage::{self, Covered, Missed, Reach, Side, Way};
 use crate::judge::findings;
-use crate::report::{Column, printable, table};
+use crate::report::{Table, printable};
 use crate::verdict::Share;
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         wanted.retain(|p| p.judgeable.contract().is_some());
     }
     let judge = Judge::new(&project, &session.interrupt);
-    coverage::provide(&judge, &wanted, (args.seconds, args.fresh), reporter.as_mut())?;
+    coverage::provide(&judge, &wanted, args.seconds, args.fresh, reporter.as_mut())?;
     let all = coverage::of_symbols(&judge, &wanted, reporter.as_mut())?;
     drop(reporter);
     let faults = wanted.iter().map(|planned| findings::known_breaks(&store, planned).map(|ways| ways.len()));
@@ -55,16 +55,15 @@ fn as_json(reach: &Reach, faults: usize) -> Value {
 }
 
 fn shown(all: &[Reach], faults: &[usize]) -> String {
-    let columns = [
-        Column::left("symbol"),
-        Column::right("inputs"),
-        Column::right("C branches"),
-        Column::right("C lines"),
-        Column::right("Rust blocks"),
-        Column::right("Rust lines"),
-        Column::left("remarks"),
-    ];
-    let mut text = table(&columns, &all.iter().map(row).collect::<Vec<_>>(), None);
+    let mut text = Table::of(all)
+        .left("symbol", |reach| reach.symbol.to_string())
+        .right("inputs", |reach| reach.inputs.replayed.to_string())
+        .right("C branches", |reach| part(&reach.c, |m| m.branches))
+        .right("C lines", |reach| part(&reach.c, |m| Some(m.lines)))
+        .right("Rust blocks", |reach| part(&reach.rust, |m| m.blocks))
+        .right("Rust lines", |reach| part(&reach.rust, |m| Some(m.lines)))
+        .left("remarks", remarks)
+        .text();
     for (reach, faults) in all.iter().zip(faults) {
         let sides = [(&reach.c, &reach.file), (&reach.rust, &reach.rust_file)];
         let lines: String = sides.iter().map(|(side, file)| missed(side, file)).collect();
@@ -81,15 +80,18 @@ fn shown(all: &[Reach], faults: &[usize]) -> String {
     text
 }
 
-fn row(reach: &Reach) -> Vec<String> {
-    let of = |side: &Side, part: fn(&Covered) -> Option<Share>| match side {
+fn part(side: &Side, part: fn(&Covered) -> Option<Share>) -> String {
+    match side {
         Side::Unmeasured { .. } => "unmeasured".to_owned(),
         Side::Measured(m) => match part(m) {
             None => "-".to_owned(),
             Some(share) if share.total == 0 => "none".to_owned(),
             Some(Share { reached, total }) => format!("{reached}/{total}"),
         },
-    };
+    }
+}
+
+fn remarks(reach: &&Reach) -> String {
     let mut remarks: Vec<String> = reach.parity().into_iter().collect();
     for (name, side) in [("C", &reach.c), ("Rust", &reach.rust)] {
         if let Side::Unmeasured { why } = side {
@@ -97,15 +99,7 @@ fn row(reach: &Reach) -> Vec<String> {
         }
     }
     remarks.extend(differences(reach));
-    vec![
-        reach.symbol.to_string(),
-        reach.inputs.replayed.to_string(),
-        of(&reach.c, |m| m.branches),
-        of(&reach.c, |m| Some(m.lines)),
-        of(&reach.rust, |m| m.blocks),
-        of(&reach.rust, |m| Some(m.lines)),
-        remarks.join("; "),
-    ]
+    remarks.join("; ")
 }
 
 /// What a person who judges the port should look at.

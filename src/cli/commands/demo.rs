@@ -45,7 +45,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         None => tempfile::Builder::new().prefix("implfuzz-demo-").tempdir()?.keep(),
     };
     let overrides = &session.options.overrides;
-    let shown = demo::demo(&dir, (args.seconds, overrides), &session.interrupt, reporter.as_mut())?;
+    let shown = demo::demo(&dir, args.seconds, overrides, &session.interrupt, reporter.as_mut())?;
     drop(reporter);
     let of = |grades: &[Grade]| shown.judgements.iter().filter(|j| grades.contains(&j.grade)).count();
     let verified = of(&[Grade::Verified, Grade::Exhaustive]);

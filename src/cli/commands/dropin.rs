@@ -1,11 +1,11 @@
 //! `cargo implfuzz dropin`
 
-use super::Session;
+use super::{Session, cells};
 use crate::dropin::{self, Compared, Counted, Report, Verdict, shown, wrapper};
 use crate::error::{ExitCode, Result};
 use crate::judge::Judge;
 use crate::platform::process::Exit;
-use crate::report::{Column, Screen, printable, table};
+use crate::report::{Screen, Table, printable};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 
@@ -76,13 +76,12 @@ fn exit(exit: Exit) -> Value {
 }
 
 fn text(report: &Report) -> String {
-    let columns = [
-        Column::left("function"),
-        Column::right("calls"),
-        Column::right("ran as C"),
-        Column::left("remarks"),
-    ];
-    let mut text = table(&columns, &report.functions.iter().map(row).collect::<Vec<_>>(), None);
+    let mut text = Table::of(&report.functions)
+        .left("function", |one| one.symbol.to_string())
+        .right("calls", |one| cells::number(one.calls))
+        .right("ran as C", |one| cells::number(one.ran_as_c))
+        .left("remarks", |one| remark(one))
+        .text();
     for name in &report.apart {
         text += &format!("`{name}` exists twice: C and the port each have a copy\n");
     }
@@ -120,15 +119,13 @@ fn advice(report: &Report) -> String {
     }
 }
 
-fn row(one: &Counted) -> Vec<String> {
-    let number = |count: Option<u64>| count.map_or_else(|| "-".to_owned(), |count| count.to_string());
-    let remark = match (&one.kept_by_c, one.calls) {
+fn remark(one: &Counted) -> String {
+    match (&one.kept_by_c, one.calls) {
         (Some(why), _) => why.clone(),
         (None, _) if one.ran_as_c.is_none() => "unknown whether its C function ran".into(),
         (None, Some(0)) => "C did not call it; calls from Rust are not counted".into(),
         (None, _) => String::new(),
-    };
-    vec![one.symbol.to_string(), number(one.calls), number(one.ran_as_c), remark]
+    }
 }
 
 fn compared(one: &Compared) -> String {

@@ -1,13 +1,13 @@
 //! `cargo implfuzz port --dry-run`: prints the plan of a run without asking a model, building or changing the tree.
 
-use super::Session;
+use super::{Session, cells};
 use crate::config::Maker;
 use crate::error::{ExitCode, Result};
 use crate::platform::toolchain::Search;
 use crate::port::c2rust::Transpiler;
 use crate::port::preview::{Preview, Size, preview};
 use crate::project::{FunctionPlan, Project};
-use crate::report::{Column, printable, table};
+use crate::report::{Table, printable};
 use crate::store::Store;
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ pub fn run(
             "{first}{prompts} first prompts, {} characters, about {} tokens; no model was asked",
             sum.characters, sum.tokens
         );
-        format!("{}\n{sums}\n", rows(&all))
+        format!("{}\n{sums}\n", table(&all))
     });
     Ok(ExitCode::Ok)
 }
@@ -54,29 +54,18 @@ fn value(one: &Preview) -> Value {
     })
 }
 
-fn rows(all: &[Preview]) -> String {
-    let columns = [
-        Column::right("#"),
-        Column::left("symbol"),
-        Column::left("what"),
-        Column::right("characters"),
-        Column::right("tokens"),
-        Column::left("remarks"),
-    ];
-    let number = |n: Option<u64>| n.map_or_else(|| "-".to_owned(), |n| n.to_string());
-    let row = |(at, one): (usize, &Preview)| {
+fn table(all: &[Preview]) -> String {
+    let remarks = |one: &Preview| {
         let cycle = one.cycle.map(|cycle| format!("cycle {cycle}"));
         let reason = one.reason.as_ref().map(|text| printable(text.lines().next().unwrap_or_default()));
-        let remarks: Vec<String> = cycle.into_iter().chain(reason).collect();
-        vec![
-            (at + 1).to_string(),
-            one.symbol.to_string(),
-            one.action.text().to_owned(),
-            number(one.prompt.map(|size| size.characters as u64)),
-            number(one.prompt.map(|size| size.tokens)),
-            remarks.join("; "),
-        ]
+        cycle.into_iter().chain(reason).collect::<Vec<_>>().join("; ")
     };
-    let rows: Vec<Vec<String>> = all.iter().enumerate().map(row).collect();
-    table(&columns, &rows, None)
+    Table::of((1..).zip(all))
+        .right("#", |(at, _): &(usize, &Preview)| at.to_string())
+        .left("symbol", |(_, one)| one.symbol.to_string())
+        .left("what", |(_, one)| one.action.text().to_owned())
+        .right("characters", |(_, one)| cells::number(one.prompt.map(|size| size.characters)))
+        .right("tokens", |(_, one)| cells::number(one.prompt.map(|size| size.tokens)))
+        .left("remarks", |(_, one)| remarks(one))
+        .text()
 }

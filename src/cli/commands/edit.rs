@@ -1,8 +1,7 @@
 //! `cargo implfuzz contract --edit`: the user edits a copy, which replaces the contract only if the repository opens with it.
 
 use super::Session;
-use crate::config::Config;
-use crate::error::{Context, Error, ErrorKind, ExitCode, Result};
+use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::event::{Event, Reporter};
 use crate::platform::process::{Exit, Job};
 use crate::platform::workspace::{Trial, Workspace, find_root, write_atomic};
@@ -124,9 +123,7 @@ fn broken(session: &Session, symbol: &str, error: &Error) -> Result<Option<(Path
         return Ok(None);
     }
     let root = find_root(session.options.dir.as_deref())?;
-    let file = root.join(crate::platform::workspace::CONFIG_FILE);
-    let config = Config::load(&file, &session.options.overrides, &|name| std::env::var(name).ok())?;
-    let path = Project::contract_below(&root.join(config.rust.dir), symbol);
+    let path = Project::contract_below(&root.join(session.config(&root)?.rust.dir), symbol);
     Ok(path.is_file().then_some((root, path)))
 }
 
@@ -150,7 +147,8 @@ fn run_editor(session: &Session, draft: &Draft) -> Result<()> {
     })?;
     let mut words = editor.split_whitespace();
     let job = Job::new(Path::new(words.next().unwrap_or("vi"))).args(words).arg(&draft.copy).inherit();
-    let ended = job.run(&session.interrupt).context(|| format!("starting {editor}"))?.exit;
+    let starting = |error: Error| error.context(format!("starting {editor}"));
+    let ended = job.run(&session.interrupt).map_err(starting)?.exit;
     match ended {
         Exit::Code(0) => Ok(()),
         _ => Err(Error::new(ErrorKind::Environment, format!("{editor} ended with an error"))),

@@ -1,19 +1,17 @@
 //! `cargo implfuzz port --explain`: the steps of the last port of a function. No model is asked, and nothing is
 //! built.
 
-use super::{Session, Which, rows};
+use super::{Session, Which, cells, rows};
 use crate::error::{ExitCode, Result};
 use crate::port::history::{History, Taken};
-use crate::project::Project;
-use crate::report::{Column, printable, table};
-use crate::store::RunOutcome;
+use crate::report::{Table, printable};
+use crate::store::{RunOutcome, StepRow, Totals};
 use crate::symbol::SymbolName;
 use serde_json::{Value, json};
 
 /// Prints the traces; with `--all`, those of all functions that have one.
 pub fn run(session: &Session, which: &Which) -> Result<ExitCode> {
-    let project = Project::look(&session.options, &session.interrupt)?;
-    let store = session.store(&project)?;
+    let (project, store) = session.look()?;
     let mut all = Vec::new();
     for planned in which.select(&project)? {
         let history = History::last(&store, &planned.function.key)?;
@@ -34,17 +32,20 @@ fn text(symbol: &SymbolName, history: Option<&History>) -> String {
     let Some(History { run, steps }) = history else {
         return format!("{symbol}: no run has a trace of it; `cargo implfuzz port {symbol}` records one\n");
     };
-    let columns = [
-        Column::right("#"),
-        Column::left("phase"),
-        Column::left("step"),
-        Column::left("why"),
-        Column::left("outcome"),
-        Column::right("time"),
-        Column::left("by"),
-        Column::left("tokens"),
-    ];
-    let rows: Vec<Vec<String>> = steps.iter().map(row).collect();
+    let tokens = |spent: &Totals| {
+        let tokens = |count| cells::tokens(count, spent.estimated);
+        let failed = if spent.failed > 0 { ", no answer" } else { "" };
+        format!("{} in, {} out{failed}", tokens(spent.input_tokens), tokens(spent.output_tokens))
+    };
+    let table = Table::of(steps)
+        .right("#", |taken| taken.row.number.to_string())
+        .left("phase", |taken| taken.row.phase.clone())
+        .left("step", |taken| taken.row.step.clone())
+        .left("why", |taken| taken.row.why.clone())
+        .left("outcome", |taken| outcome(&taken.row))
+        .right("time", |taken| cells::known(taken.row.millis, cells::seconds))
+        .left("by", |taken| taken.by.as_deref().map(printable).unwrap_or_default())
+        .left("tokens", |taken| taken.spent.as_ref().map(tokens).unwrap_or_default());
     let (command, version) = (printable(&run.command), &run.tool_version);
     let model = run.model.as_deref().map_or_else(String::new, |model| format!("{}, ", printable(model)));
     let end = run.finished.map_or_else(String::new, |finished| format!(" to {finished}"));
@@ -53,28 +54,16 @@ fn text(symbol: &SymbolName, history: Option<&History>) -> String {
         run.id.0,
         run.started,
         run.outcome.map_or("under way", RunOutcome::word),
-        table(&columns, &rows, None)
+        table.text()
     )
 }
 
-fn row(Taken { row: step, by, spent }: &Taken) -> Vec<String> {
+fn outcome(step: &StepRow) -> String {
     let outcome = step.outcome.as_deref().unwrap_or("never ended");
-    let detail = step.detail.lines().next().unwrap_or_default();
-    let tokens = spent.as_ref().map(|t| {
-        let tokens = |count| rows::tokens(count, t.estimated);
-        let failed = if t.failed > 0 { ", no answer" } else { "" };
-        format!("{} in, {} out{failed}", tokens(t.input_tokens), tokens(t.output_tokens))
-    });
-    vec![
-        step.number.to_string(),
-        step.phase.clone(),
-        step.step.clone(),
-        step.why.clone(),
-        if detail.is_empty() { outcome.to_owned() } else { format!("{outcome}: {detail}") },
-        step.millis.map_or_else(|| "-".into(), rows::seconds),
-        by.as_deref().map(printable).unwrap_or_default(),
-        tokens.unwrap_or_default(),
-    ]
+    match step.detail.lines().next().unwrap_or_default() {
+        "" => outcome.to_owned(),
+        detail => format!("{outcome}: {detail}"),
+    }
 }
 
 fn value(symbol: &SymbolName, history: Option<&History>) -> Value {

@@ -5,10 +5,7 @@ use crate::error::{ExitCode, Result};
 use crate::fuzz::confirm::Once;
 use crate::judge::Judge;
 use crate::judge::findings::{self, Again, Kept};
-use crate::project::Project;
-use crate::report::{
-    Column, Values, Verbosity, c_fault, finding, finding_json, finding_whole, printable, table,
-};
+use crate::report::{Table, Values, Verbosity, c_fault, finding, finding_json, printable};
 use crate::store::Side;
 use crate::verdict::Reachability;
 use serde_json::{Value, json};
@@ -86,8 +83,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
 }
 
 fn list(session: &Session, symbols: &[String], (side, verdict): (Side, Option<Said>)) -> Result<ExitCode> {
-    let project = Project::look(&session.options, &session.interrupt)?;
-    let store = session.store(&project)?;
+    let (project, store) = session.look()?;
     let wanted = filter::named(&project, symbols)?;
     let wanted = (!symbols.is_empty()).then_some(wanted.as_slice());
     let mut all = findings::list(&project, &store, wanted, side)?;
@@ -98,30 +94,18 @@ fn list(session: &Session, symbols: &[String], (side, verdict): (Side, Option<Sa
     };
     let values: Vec<Value> = all.iter().map(kept_json).collect();
     session.screen.result("findings", &json!({ "findings": values }), || {
-        let columns = [
-            Column::right("id"),
-            Column::left("symbol"),
-            Column::left("class"),
-            Column::left("what"),
-            Column::right("inputs"),
-            Column::left(if side == Side::C { "a model says" } else { "state" }),
-        ];
-        let row = |kept: &Kept| {
-            let found = &kept.row.finding;
-            let what = printable(&found.what);
-            vec![
-                kept.row.id.0.to_string(),
-                kept.symbol.to_string(),
-                found.class.to_string(),
-                what,
-                kept.inputs.to_string(),
-                match (&kept.row.reachability, kept.state) {
-                    (Some(said), _) => printable(&said.text()),
-                    (None, Some(state)) => state.text().to_owned(),
-                    (None, None) => String::new(),
-                },
-            ]
+        let state = |kept: &Kept| match (&kept.row.reachability, kept.state) {
+            (Some(said), _) => printable(&said.text()),
+            (None, Some(state)) => state.text().to_owned(),
+            (None, None) => String::new(),
         };
+        let table = Table::of(&all)
+            .right("id", |kept| kept.row.id.0.to_string())
+            .left("symbol", |kept| kept.symbol.to_string())
+            .left("class", |kept| kept.row.finding.class.to_string())
+            .left("what", |kept| printable(&kept.row.finding.what))
+            .right("inputs", |kept| kept.inputs.to_string())
+            .left(if side == Side::C { "a model says" } else { "state" }, |kept| state(kept));
         let more = match of_c {
             0 => String::new(),
             n => format!("{n} of the C library: cargo implfuzz findings list --c-bugs\n"),
@@ -130,9 +114,8 @@ fn list(session: &Session, symbols: &[String], (side, verdict): (Side, Option<Sa
             true if of_c > 0 => format!("no finding about a port; {more}"),
             true => "no findings\n".to_owned(),
             false => {
-                let text = table(&columns, &all.iter().map(row).collect::<Vec<_>>(), None);
                 let which = if side == Side::C { "\na C fault is a bug in C, or an input that callers must not pass; the tool does not decide which; to exclude inputs: cargo implfuzz contract --edit <symbol>" } else { "" };
-                format!("{text}{which}\nshow one: cargo implfuzz findings show <id>; run it again: cargo implfuzz findings replay <id>\n{more}")
+                format!("{}{which}\nshow one: cargo implfuzz findings show <id>; run it again: cargo implfuzz findings replay <id>\n{more}", table.text())
             }
         }
     });
@@ -140,15 +123,14 @@ fn list(session: &Session, symbols: &[String], (side, verdict): (Side, Option<Sa
 }
 
 fn show(session: &Session, id: i64) -> Result<ExitCode> {
-    let project = Project::look(&session.options, &session.interrupt)?;
-    let kept = findings::find(&project, &session.store(&project)?, id)?;
+    let (project, store) = session.look()?;
+    let kept = findings::find(&project, &store, id)?;
     session.screen.result("finding", &kept_json(&kept), || {
         let (symbol, found) = (&kept.symbol, &kept.row.finding);
         let values = if session.verbosity == Verbosity::Verbose { Values::Whole } else { Values::Short };
-        let text = match (kept.row.fault, values) {
-            (Some(fault), _) => c_fault(symbol, (fault, found, &kept.row.report), values),
-            (None, Values::Whole) => finding_whole(symbol, found),
-            (None, Values::Short) => finding(symbol, found, None),
+        let text = match kept.row.fault {
+            Some(fault) => c_fault(symbol, (fault, found, &kept.row.report), values),
+            None => finding(symbol, found, values),
         };
         let explained = kept.row.explanation.as_ref().map(|text| {
             let lines: Vec<String> = text.lines().map(|line| format!("  {}\n", printable(line))).collect();
@@ -164,7 +146,7 @@ fn replay(session: &Session, id: i64) -> Result<ExitCode> {
     let (project, store) = session.open(reporter.as_mut())?;
     let kept = findings::find(&project, &store, id)?;
     let judge = Judge::new(&project, &session.interrupt);
-    let came = findings::replay(&project, &judge, &kept)?;
+    let came = findings::replay(&judge, &kept)?;
     drop(reporter);
     let (word, reason, code) = match &came {
         Again::Port(Once::Same) | Again::C(None) => ("same", None, ExitCode::Ok),
@@ -182,7 +164,7 @@ fn replay(session: &Session, id: i64) -> Result<ExitCode> {
     });
     session.screen.result("finding-replay", &value, || match &came {
         Again::Port(Once::Differs(found)) => {
-            format!("{}finding {id} still differs\n", finding(&kept.symbol, found, None))
+            format!("{}finding {id} still differs\n", finding(&kept.symbol, found, Values::Short))
         }
         Again::Port(Once::Same) => {
             format!("finding {id}: `{}` now agrees with the C original\n", kept.symbol)

@@ -1,12 +1,11 @@
 //! `cargo implfuzz hook`
 
 use super::{Session, check};
-use crate::config::Config;
 use crate::error::{ExitCode, Result};
 use crate::evidence::hook::{Change, Hook};
 use crate::evidence::lock::Lock;
 use crate::evidence::status::{Checked, status};
-use crate::platform::workspace::{CONFIG_FILE, find_root, nothing_on_trial};
+use crate::platform::workspace::{find_root, nothing_on_trial};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -64,18 +63,14 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
 fn staged(session: &Session, root: &Path, hook: &Hook) -> Result<ExitCode> {
     nothing_on_trial(root)?;
     let staged = hook.staged(&session.interrupt)?;
-    let load = |root: &Path| {
-        let env = |name: &str| std::env::var(name).ok();
-        Config::load(&root.join(CONFIG_FILE), &session.options.overrides, &env)
-    };
     let look = |root: &Path| -> Result<Checked> {
-        let config = load(root)?;
+        let config = session.config(root)?;
         // Without notes: the cache must not replace a check of what is committed.
         Checked::of(&status(root, &config, None)?, &[], config.check.least)
     };
     // Evidence also covers C files that a build generates and git ignores, so they are in no commit. The port is
     // committed completely.
-    let rust = load(&staged.root())?.rust.dir;
+    let rust = session.config(&staged.root())?.rust.dir;
     let lock = Lock::load(&staged.root())?.unwrap_or_default();
     let c_files: BTreeSet<&str> = lock.c.keys().filter_map(|chunk| Some(chunk.rsplit_once(':')?.0)).collect();
     let c_files = c_files.into_iter().filter(|file| !Path::new(file).starts_with(&rust));

@@ -3,10 +3,10 @@
 use super::Session;
 use crate::contract::tier::Tier;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
-use crate::project::Project;
 use crate::project::init;
 use crate::project::listing::{self, Kind, Listing, Row, Sort};
-use crate::report::{Column, Verbosity, lines, printable};
+use crate::report::{Table, Verbosity, printable};
+use crate::symbol::RelPath;
 use clap::ValueEnum;
 use serde_json::json;
 
@@ -46,10 +46,10 @@ enum Graph {
 
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
-    let project = Project::look(&session.options, &session.interrupt)?;
+    let (project, store) = session.look()?;
     init::warn(&project, session.reporter().as_mut());
     let mut listing = Listing::of(&project);
-    listing.recall(&project, &session.store(&project)?.ends()?);
+    listing.recall(&project, &store.ends()?);
     let all = listing.symbols.len();
     listing.definitions = listing::definitions(&project.library, &args.kind);
     if let Some(pattern) = listing.keep(&args.patterns) {
@@ -80,25 +80,21 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
 /// One line per function.
 fn functions(rows: &[Row], reasons: bool) -> String {
     let cycles = rows.iter().any(|row| row.cycle.is_some());
-    let mut columns =
-        vec![Column::right("#"), Column::left("symbol"), Column::left("C"), Column::left("tier")];
-    columns.extend([Column::right("in"), Column::right("out")]);
-    columns.extend(cycles.then(|| Column::left("unit")));
-    columns.extend([Column::left("Rust"), Column::left("harness")]);
     let is_recalled = rows.iter().any(|row| row.last_run.is_some());
-    columns.extend(is_recalled.then(|| Column::left("last run")));
-    columns.extend(reasons.then(|| Column::left("why this tier")));
-    let cells = |row: &Row| {
-        let mut cells =
-            vec![row.order.to_string(), row.symbol.to_string(), format!("{}:{}", row.file, row.line)];
-        cells.extend([row.tier.to_string(), row.fan_in.to_string(), row.fan_out.to_string()]);
-        cells.extend(cycles.then(|| row.cycle.map_or_else(String::new, |cycle| format!("cycle {cycle}"))));
-        cells.extend([row.state.unwrap_or("-").to_owned(), row.harness.clone()]);
-        cells.extend(is_recalled.then(|| printable(row.last_run.as_deref().unwrap_or_default())));
-        cells.extend(reasons.then(|| row.tier_reason.clone()));
-        cells
-    };
-    lines(&columns, &rows.iter().map(cells).collect::<Vec<_>>(), None)
+    let unit = |row: &Row| row.cycle.map_or_else(String::new, |cycle| format!("cycle {cycle}"));
+    Table::of(rows)
+        .right("#", |row| row.order.to_string())
+        .left("symbol", |row| row.symbol.to_string())
+        .left("C", |row| format!("{}:{}", row.file, row.line))
+        .left("tier", |row| row.tier.to_string())
+        .right("in", |row| row.fan_in.to_string())
+        .right("out", |row| row.fan_out.to_string())
+        .left_if(cycles, "unit", |row| unit(row))
+        .left("Rust", |row| row.state.unwrap_or("-").to_owned())
+        .left("harness", |row| row.harness.clone())
+        .left_if(is_recalled, "last run", |row| printable(row.last_run.as_deref().unwrap_or_default()))
+        .left_if(reasons, "why this tier", |row| row.tier_reason.clone())
+        .lines()
 }
 
 fn summary(listing: &Listing, all: usize) -> String {
@@ -122,42 +118,39 @@ fn first(text: &str, characters: usize) -> String {
 
 /// One line per symbol, functions first.
 fn definitions(listing: &Listing, whole: bool) -> String {
-    let columns = [Column::left("kind"), Column::left("name"), Column::left("C"), Column::left("text")];
-    let functions = listing.symbols.iter().map(|row| {
-        vec!["function".into(), row.symbol.to_string(), format!("{}:{}", row.file, row.line), String::new()]
-    });
+    let functions = listing.symbols.iter();
+    let functions = functions
+        .map(|row| ["function".into(), row.symbol.to_string(), place(&row.file, row.line), "".into()]);
     let others = listing.definitions.iter().map(|found| {
-        let place = format!("{}:{}", found.file, found.line);
         let text = found.text.replace("\\\n", " ").split_whitespace().collect::<Vec<_>>().join(" ");
-        vec![
-            found.kind.word().into(),
-            found.name.clone(),
-            place,
-            printable(&first(&text, if whole { usize::MAX } else { TEXT })),
-        ]
+        let text = printable(&first(&text, if whole { usize::MAX } else { TEXT }));
+        [found.kind.word().into(), found.name.clone(), place(&found.file, found.line), text]
     });
-    let rows: Vec<Vec<String>> = functions.chain(others).collect();
-    format!("{}\n{} symbols\n", lines(&columns, &rows, None), rows.len())
+    let all: Vec<[String; 4]> = functions.chain(others).collect();
+    let count = all.len();
+    format!("{}\n{count} symbols\n", four(["kind", "name", "C", "text"], all))
+}
+
+fn place(file: &RelPath, line: u32) -> String {
+    format!("{file}:{line}")
+}
+
+/// A table of four columns of words.
+fn four(headings: [&str; 4], rows: Vec<[String; 4]>) -> String {
+    let column = |table: Table<_>, at: usize| table.left(headings[at], |row: &[String; 4]| row[at].clone());
+    (0..4).fold(Table::of(rows), column).lines()
 }
 
 /// One line per symbol without a stub or binding, and per left-out file.
 fn unsupported(listing: &Listing) -> String {
-    let columns = [Column::left("kind"), Column::left("name"), Column::left("C"), Column::left("reason")];
     let symbols = listing.unsupported.iter().map(|one| {
-        vec![
-            one.kind.word().into(),
-            one.symbol.to_string(),
-            format!("{}:{}", one.file, one.line),
-            one.reason.clone(),
-        ]
+        [one.kind.word().into(), one.symbol.to_string(), place(&one.file, one.line), one.reason.clone()]
     });
-    let files = listing
-        .left_out
-        .iter()
-        .map(|left| vec!["file".into(), "-".into(), left.file.to_string(), left.reason.clone()]);
+    let files = listing.left_out.iter();
+    let files = files.map(|left| ["file".into(), "-".into(), left.file.to_string(), left.reason.clone()]);
     let gaps = listing.gaps.iter();
-    let gaps = gaps.map(|gap| vec!["gap".into(), gap.what.clone(), "-".into(), gap.reason.clone()]);
-    let rows: Vec<Vec<String>> = symbols.chain(files).chain(gaps).collect();
+    let gaps = gaps.map(|gap| ["gap".into(), gap.what.clone(), "-".into(), gap.reason.clone()]);
+    let rows: Vec<[String; 4]> = symbols.chain(files).chain(gaps).collect();
     let count = |kind: Kind| listing.unsupported.iter().filter(|one| one.kind == kind).count();
     let counts = format!(
         "{} functions, {} globals without stub, binding or Rust static; {} files left out, {} gaps",
@@ -169,6 +162,6 @@ fn unsupported(listing: &Listing) -> String {
     if rows.is_empty() {
         format!("{counts}\n")
     } else {
-        format!("{}\n{counts}\n", lines(&columns, &rows, None))
+        format!("{}\n{counts}\n", four(["kind", "name", "C", "reason"], rows))
     }
 }

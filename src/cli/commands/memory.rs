@@ -4,8 +4,8 @@ use super::Session;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::port::feedback::normalised;
 use crate::project::Project;
-use crate::report::{Column, printable, table};
-use crate::store::lesson::Scope;
+use crate::report::{Table, printable};
+use crate::store::lesson::{Lesson, Scope};
 use crate::store::{MemoryId, MemoryRow};
 use serde_json::{Value, json};
 
@@ -77,8 +77,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
 }
 
 fn list(session: &Session, filter: &Filter) -> Result<ExitCode> {
-    let project = Project::look(&session.options, &session.interrupt)?;
-    let store = session.store(&project)?;
+    let (project, store) = session.look()?;
     let now = store.iteration()?.0;
     let rows = filter.select(&project, store.memory()?)?;
     let values: Vec<Value> = rows.iter().map(|row| value(&project, row)).collect();
@@ -89,33 +88,20 @@ fn list(session: &Session, filter: &Filter) -> Result<ExitCode> {
 }
 
 fn text(project: &Project, rows: &[MemoryRow], now: u64) -> String {
-    let columns = [
-        Column::right("id"),
-        Column::left("kind"),
-        Column::left("learned at"),
-        Column::right("sure"),
-        Column::right("age"),
-        Column::left("about"),
-        Column::left("text"),
-    ];
-    let line = |row: &MemoryRow| {
-        let (item, lesson) = (&row.item, &row.item.lesson);
-        vec![
-            row.id.0.to_string(),
-            if lesson.proven {
-                lesson.kind.word().to_owned()
-            } else {
-                format!("{} (unproven)", lesson.kind.word())
-            },
-            place(project, &lesson.scope).unwrap_or_else(|| "the library".into()),
-            format!("{:.2}", item.confidence.share()),
-            now.saturating_sub(item.last_used.0).to_string(),
-            printable(&lesson.key),
-            printable(&lesson.text),
-        ]
+    let kind = |lesson: &Lesson| match lesson.proven {
+        true => lesson.kind.word().to_owned(),
+        false => format!("{} (unproven)", lesson.kind.word()),
     };
-    let lines: Vec<_> = rows.iter().map(line).collect();
-    format!("{}\nremove one: cargo implfuzz memory forget <id>\n", table(&columns, &lines, None))
+    let place = |scope: &Scope| place(project, scope).unwrap_or_else(|| "the library".into());
+    let table = Table::of(rows)
+        .right("id", |row| row.id.0.to_string())
+        .left("kind", |row| kind(&row.item.lesson))
+        .left("learned at", |row| place(&row.item.lesson.scope))
+        .right("sure", |row| format!("{:.2}", row.item.confidence.share()))
+        .right("age", |row| now.saturating_sub(row.item.last_used.0).to_string())
+        .left("about", |row| printable(&row.item.lesson.key))
+        .left("text", |row| printable(&row.item.lesson.text));
+    format!("{}\nremove one: cargo implfuzz memory forget <id>\n", table.text())
 }
 
 fn forget(session: &Session, ids: &[i64], filter: &Filter, all: bool) -> Result<ExitCode> {

@@ -1,5 +1,6 @@
 //! One file per subcommand, with its arguments and the function that runs it. No logic: options in, results out.
 
+pub mod cells;
 pub mod check;
 pub mod contract;
 pub mod coverage;
@@ -24,13 +25,15 @@ pub mod status;
 pub mod testgen;
 pub mod verify;
 
+use crate::config::Config;
 use crate::error::Result;
 use crate::event::Reporter;
 use crate::platform::process::Interrupt;
-use crate::platform::workspace::{Trial, Workspace};
+use crate::platform::workspace::{CONFIG_FILE, Trial, Workspace};
 use crate::project::{FunctionPlan, Options, Project};
 use crate::report::{Json, Screen, Terminal, Verbosity};
 use crate::store::Store;
+use std::path::Path;
 
 /// The global options, for each command.
 #[derive(Debug, Clone)]
@@ -71,6 +74,19 @@ impl Session {
         crate::project::init::sync(&project, &self.interrupt, reporter)?;
         let store = self.store(&project)?;
         Ok((project, store))
+    }
+
+    /// Opens the repository for reading, without a lock and without a change of its files, and its store.
+    pub fn look(&self) -> Result<(Project, Store)> {
+        let project = Project::look(&self.options, &self.interrupt)?;
+        let store = self.store(&project)?;
+        Ok((project, store))
+    }
+
+    /// The configuration of the repository at `root`.
+    pub fn config(&self, root: &Path) -> Result<Config> {
+        let env = |name: &str| std::env::var(name).ok();
+        Config::load(&root.join(CONFIG_FILE), &self.options.overrides, &env)
     }
 
     /// Opens the store, and writes the symbols into it, to which its other rows refer.

@@ -2,14 +2,16 @@
 
 use super::filter::Narrow;
 use super::{Session, Which, dry_run, explain, rows};
+use crate::config::{Maker, Workflow};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::platform::process::Interrupt;
 use crate::port::result::End;
 use crate::port::rounds::{self, Request};
 use crate::project::init;
-use crate::project::{FunctionPlan, Options, Project};
-use crate::report::{finding, finding_json};
+use crate::project::{FunctionPlan, Options, Project, Settings};
+use crate::report::{Values, finding, finding_json};
 use crate::verdict::Grade;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::json;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -33,12 +35,12 @@ pub struct Args {
     #[arg(long)]
     redo: bool,
     /// Try these candidate sources in this order (`c2rust`, `model`); overrides `candidates`
-    #[arg(long = "candidate", value_name = "SOURCES", value_delimiter = ',')]
-    candidates: Vec<String>,
+    #[arg(long = "candidate", value_name = "SOURCES", value_delimiter = ',', value_parser = maker)]
+    candidates: Vec<Maker>,
     /// Ask the model for the port alone if the C text shows how the function is called (unified), or for a fuzz target and the
     /// port in separate exchanges (three-step); overrides port.workflow
-    #[arg(long, value_name = "NAME", value_parser = ["unified", "three-step"])]
-    workflow: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = workflow())]
+    workflow: Option<Workflow>,
     /// Print the order and the sizes of the first prompts, and port nothing
     #[arg(long, conflicts_with = "record")]
     dry_run: bool,
@@ -56,18 +58,14 @@ pub struct Args {
 impl Args {
     /// The session's options, with the settings from these arguments, which have priority.
     fn options(&self, session: &Options) -> Result<Options> {
-        let mut options = session.clone();
-        if let Some(dir) = &self.record {
-            let dir = std::path::absolute(dir)?;
-            options.overrides.push(format!("llm.record_dir={:?}", dir.display().to_string()));
-        }
-        if !self.candidates.is_empty() {
-            options.overrides.push(format!("candidates={:?}", self.candidates));
-        }
-        options.overrides.extend(self.max_cost.map(|most| format!("llm.max_cost={most:?}")));
-        options.overrides.extend(self.max_tokens.map(|most| format!("llm.max_tokens_per_run={most}")));
-        options.overrides.extend(self.workflow.as_ref().map(|name| format!("port.workflow={name:?}")));
-        Ok(options)
+        let settings = Settings {
+            record_dir: self.record.as_ref().map(std::path::absolute).transpose()?,
+            candidates: self.candidates.clone(),
+            workflow: self.workflow,
+            max_cost: self.max_cost,
+            max_tokens: self.max_tokens,
+        };
+        Ok(Options { settings, ..session.clone() })
     }
 
     fn wanted<'p>(&self, project: &'p Project) -> Result<Vec<&'p FunctionPlan>> {
@@ -83,13 +81,25 @@ impl Args {
     /// The command for the store.
     fn words(&self) -> String {
         let redo = if self.redo { " --redo" } else { "" };
-        let workflow = self.workflow.as_ref().map_or_else(String::new, |name| format!(" --workflow {name}"));
-        let candidates = match self.candidates.is_empty() {
+        let workflow = self.workflow.map_or_else(String::new, |flow| format!(" --workflow {}", flow.word()));
+        let candidates: Vec<&str> = self.candidates.iter().map(|maker| maker.word()).collect();
+        let candidates = match candidates.is_empty() {
             true => String::new(),
-            false => format!(" --candidate {}", self.candidates.join(",")),
+            false => format!(" --candidate {}", candidates.join(",")),
         };
         self.which.words("port") + &self.narrow.words() + redo + &workflow + &candidates
     }
+}
+
+fn maker(text: &str) -> std::result::Result<Maker, String> {
+    let known = [Maker::C2rust, Maker::Model];
+    known.into_iter().find(|maker| maker.word() == text).ok_or_else(|| "neither c2rust nor model".to_owned())
+}
+
+fn workflow() -> impl TypedValueParser<Value = Workflow> {
+    let known = [Workflow::Unified, Workflow::ThreeStep];
+    let find = move |name: String| known.into_iter().find(|flow| flow.word() == name).unwrap_or_default();
+    PossibleValuesParser::new(known.map(Workflow::word)).map(find)
 }
 
 fn amount(text: &str) -> std::result::Result<f64, String> {
@@ -135,7 +145,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         || {
             let mut text = String::new();
             for (result, found) in results.iter().filter_map(|r| Some((r, r.finding.as_ref()?))) {
-                text += &finding(&result.symbol, found, None);
+                text += &finding(&result.symbol, found, Values::Short);
                 text += &format!("all findings: cargo implfuzz findings list {}\n\n", result.symbol);
             }
             format!("{text}{}\n{}\n", rows::ports(&results), rows::spent(&totals))

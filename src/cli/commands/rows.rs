@@ -1,35 +1,24 @@
 //! Tables of symbols, shared by the commands that end with one.
 
+use super::cells;
 use crate::evidence::grade;
 use crate::judge::verify::Judgement;
 use crate::port::result::PortResult;
-use crate::report::{Column, printable, table};
+use crate::report::{Table, printable};
 use crate::store::Totals;
+use crate::symbol::SymbolName;
 use crate::verdict::Grade;
 use serde_json::{Value, json};
 
 /// Judgements as a table, with the basis of each.
 pub fn judgements(all: &[Judgement]) -> String {
-    let columns = [
-        Column::left("symbol"),
-        Column::left("grade"),
-        Column::right("executions"),
-        Column::right("accepted"),
-        Column::left("remarks"),
-    ];
-    let rows: Vec<Vec<String>> = all
-        .iter()
-        .map(|j| {
-            vec![
-                j.symbol.to_string(),
-                graded(j.grade, j.reason.as_deref()),
-                j.executions.map_or_else(|| "-".into(), |n| n.to_string()),
-                j.accept_rate.map_or_else(|| "-".into(), |rate| format!("{:.1} %", rate * 100.0)),
-                remarks(j),
-            ]
-        })
-        .collect();
-    table(&columns, &rows, None)
+    Table::of(all)
+        .left("symbol", |j| j.symbol.to_string())
+        .left("grade", |j| graded(j.grade, j.reason.as_deref()))
+        .right("executions", |j| cells::number(j.executions))
+        .right("accepted", |j| cells::percent(j.accept_rate))
+        .left("remarks", |j| remarks(j))
+        .text()
 }
 
 fn remarks(judgement: &Judgement) -> String {
@@ -41,9 +30,8 @@ fn remarks(judgement: &Judgement) -> String {
         parts.push("contract edited by hand".into());
     }
     // For a weak port, the reasons already say this.
-    if !judgement.callees_in_c.is_empty() && judgement.grade != Grade::Weak {
-        let names: Vec<String> = judgement.callees_in_c.iter().map(ToString::to_string).collect();
-        parts.push(format!("still calls C: {}", names.join(", ")));
+    if judgement.grade != Grade::Weak {
+        parts.extend(calls_c(&judgement.callees_in_c));
     }
     parts.extend(judgement.last_run.iter().map(|text| printable(text)));
     parts.join("; ")
@@ -51,39 +39,29 @@ fn remarks(judgement: &Judgement) -> String {
 
 /// Results of a port run as a table.
 pub fn ports(all: &[PortResult]) -> String {
-    let columns = [
-        Column::left("symbol"),
-        Column::left("verdict"),
-        Column::right("executions"),
-        Column::right("accepted"),
-        Column::right("calls"),
-        Column::right("tokens"),
-        Column::left("remarks"),
-    ];
-    let rows: Vec<Vec<String>> = all
-        .iter()
-        .map(|r| {
-            let mut remarks: Vec<String> =
-                r.reason.iter().map(|text| printable(text.lines().next().unwrap_or_default())).collect();
-            if !r.callees_in_c.is_empty() && r.grade.is_none() {
-                let names: Vec<String> = r.callees_in_c.iter().map(ToString::to_string).collect();
-                remarks.push(format!("still calls C: {}", names.join(", ")));
-            }
-            vec![
-                r.symbol.to_string(),
-                match r.grade {
-                    Some(grade) => format!("{}, {}", r.end.text(), graded(grade, r.reason.as_deref())),
-                    None => r.end.text().to_owned(),
-                },
-                r.executions.map_or_else(|| "-".into(), |n| n.to_string()),
-                r.accept_rate.map_or_else(|| "-".into(), |rate| format!("{:.1} %", rate * 100.0)),
-                r.calls.to_string(),
-                r.tokens.to_string(),
-                remarks.join("; "),
-            ]
-        })
-        .collect();
-    table(&columns, &rows, None)
+    let verdict = |r: &PortResult| match r.grade {
+        Some(grade) => format!("{}, {}", r.end.text(), graded(grade, r.reason.as_deref())),
+        None => r.end.text().to_owned(),
+    };
+    let remarks = |r: &PortResult| {
+        let first = r.reason.iter().map(|text| printable(text.lines().next().unwrap_or_default()));
+        let callees = calls_c(&r.callees_in_c).filter(|_| r.grade.is_none());
+        first.chain(callees).collect::<Vec<_>>().join("; ")
+    };
+    Table::of(all)
+        .left("symbol", |r| r.symbol.to_string())
+        .left("verdict", |r| verdict(r))
+        .right("executions", |r| cells::number(r.executions))
+        .right("accepted", |r| cells::percent(r.accept_rate))
+        .right("calls", |r| r.calls.to_string())
+        .right("tokens", |r| r.tokens.to_string())
+        .left("remarks", |r| remarks(r))
+        .text()
+}
+
+fn calls_c(callees: &[SymbolName]) -> Option<String> {
+    let names: Vec<&str> = callees.iter().map(SymbolName::as_str).collect();
+    (!names.is_empty()).then(|| format!("still calls C: {}", names.join(", ")))
 }
 
 /// The cost of a run in one line.
@@ -105,16 +83,6 @@ pub fn cost(totals: &Totals) -> String {
         Some(cost) if totals.unpriced == 0 => format!("{cost:.4}"),
         Some(cost) => format!("at least {cost:.4}"),
     }
-}
-
-/// A number of tokens; `~` marks an estimate.
-pub fn tokens(count: u64, estimated: bool) -> String {
-    if estimated { format!("~{count}") } else { count.to_string() }
-}
-
-/// A time, as in `17.2 s`.
-pub fn seconds(millis: u64) -> String {
-    format!("{:.1} s", millis as f64 / 1e3)
 }
 
 /// The cost for programs.

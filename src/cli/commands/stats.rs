@@ -1,11 +1,10 @@
 //! `cargo implfuzz stats`
 
-use super::{Session, rows};
+use super::{Session, cells, rows};
 use crate::error::{ExitCode, Result};
-use crate::project::Project;
-use crate::report::{Column, printable, table};
-use crate::store::RunId;
+use crate::report::{Table, printable};
 use crate::store::stats::{Group, Middle, PUBLISHED_TOKENS, Passes, Records, Stats};
+use crate::store::{RunId, Totals};
 use serde_json::{Map, Value, json};
 
 /// Show the cost and success of model calls by function, role, model, phase and workflow
@@ -24,8 +23,7 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
-    let project = Project::look(&session.options, &session.interrupt)?;
-    let store = session.store(&project)?;
+    let (project, store) = session.look()?;
     let wanted = args.symbols.iter().map(|name| Ok(project.find(name)?.function.key.clone()));
     let wanted: Vec<_> = wanted.collect::<Result<_>>()?;
     let stats = Stats::of(&Records::read(&store, args.run.map(RunId), &wanted)?);
@@ -41,29 +39,34 @@ fn text(stats: &Stats) -> String {
     if stats.total.passes.begun() == 0 && stats.total.spent.calls == 0 {
         return "no model was asked yet\n".into();
     }
-    let columns = [
-        Column::left(""),
-        Column::left("passed"),
-        Column::right("calls"),
-        Column::right("failed"),
-        Column::right("tokens in"),
-        Column::right("out"),
-        Column::right("cached"),
-        Column::right("cost"),
-        Column::right("waited"),
-        Column::right("median"),
-        Column::left("stops"),
-    ];
-    let mut lines: Vec<Vec<String>> = Vec::new();
+    let mut lines: Vec<(String, Option<&Group>)> = Vec::new();
     for (heading, groups) in kinds(stats) {
-        lines.push(vec![format!("by {heading}")]);
-        lines.extend(groups.iter().map(|group| {
-            let name = group.name.as_deref().unwrap_or("not kept");
-            line(&format!("  {}", printable(name)), group)
-        }));
+        lines.push((format!("by {heading}"), None));
+        let name = |group: &Group| format!("  {}", printable(group.name.as_deref().unwrap_or("not kept")));
+        lines.extend(groups.iter().map(|group| (name(group), Some(group))));
     }
-    lines.push(line("in total", &stats.total));
-    format!("{}\n{}", table(&columns, &lines, None), medians(stats))
+    lines.push(("in total".into(), Some(&stats.total)));
+    let of = |line: &(String, Option<&Group>), cell: &dyn Fn(&Group) -> String| {
+        line.1.map(cell).unwrap_or_default()
+    };
+    let tokens = |group: &Group, count: u64| cells::tokens(count, group.spent.estimated);
+    let cost = |spent: &Totals| if spent.calls == 0 { "-".into() } else { rows::cost(spent) };
+    let stops = |spent: &Totals| {
+        spent.stops.iter().map(|(why, count)| format!("{why} {count}")).collect::<Vec<_>>().join(", ")
+    };
+    let table = Table::of(lines)
+        .left("", |(name, _)| name.clone())
+        .left("passed", |line| of(line, &|g| passed(g.passes)))
+        .right("calls", |line| of(line, &|g| g.spent.calls.to_string()))
+        .right("failed", |line| of(line, &|g| g.spent.failed.to_string()))
+        .right("tokens in", |line| of(line, &|g| tokens(g, g.spent.input_tokens)))
+        .right("out", |line| of(line, &|g| tokens(g, g.spent.output_tokens)))
+        .right("cached", |line| of(line, &|g| tokens(g, g.spent.cached_tokens)))
+        .right("cost", |line| of(line, &|g| cost(&g.spent)))
+        .right("waited", |line| of(line, &|g| cells::seconds(g.spent.latency_ms)))
+        .right("median", |line| of(line, &|g| cells::known(g.spent.median_ms, cells::seconds)))
+        .left("stops", |line| of(line, &|g| stops(&g.spent)));
+    format!("{}\n{}", table.text(), medians(stats))
 }
 
 /// The groupings of the same calls.
@@ -77,25 +80,6 @@ fn kinds(stats: &Stats) -> [(&'static str, &[Group]); 5] {
     ]
 }
 
-fn line(name: &str, group: &Group) -> Vec<String> {
-    let spent = &group.spent;
-    let tokens = |count| rows::tokens(count, spent.estimated);
-    let stops: Vec<String> = spent.stops.iter().map(|(why, count)| format!("{why} {count}")).collect();
-    vec![
-        name.to_owned(),
-        passed(group.passes),
-        spent.calls.to_string(),
-        spent.failed.to_string(),
-        tokens(spent.input_tokens),
-        tokens(spent.output_tokens),
-        tokens(spent.cached_tokens),
-        if spent.calls == 0 { "-".into() } else { rows::cost(spent) },
-        rows::seconds(spent.latency_ms),
-        spent.median_ms.map_or_else(|| "-".into(), rows::seconds),
-        stops.join(", "),
-    ]
-}
-
 fn passed(passes: Passes) -> String {
     let rate =
         passes.rate().map(|rate| format!("{} of {}, {:.0} %", passes.passed, passes.attempted, rate * 100.0));
@@ -106,7 +90,7 @@ fn passed(passes: Passes) -> String {
 
 fn medians(stats: &Stats) -> String {
     let told = |middle: Option<Middle>, what: &str| match middle {
-        Some(m) => format!("{} tokens (median of {} {what})", rows::tokens(m.tokens, m.estimated), m.over),
+        Some(m) => format!("{} tokens (median of {} {what})", cells::tokens(m.tokens, m.estimated), m.over),
         None => "unknown: no call was answered".into(),
     };
     let (low, high) = PUBLISHED_TOKENS;
@@ -181,24 +165,20 @@ fn comparison(stats: &Stats) -> String {
     if stats.workflows.is_empty() {
         return "no model was asked yet\n".into();
     }
-    let mut columns = vec![Column::left("")];
-    columns.extend(
-        stats.workflows.iter().map(|group| Column::right(group.name.as_deref().unwrap_or("not kept"))),
-    );
-    let mut lines: Vec<Vec<String>> = [
+    let lines = [
         "symbols, each once a run", "pass rate", "model calls per symbol", "tokens per symbol",
         "time per symbol", "cost per symbol",
-    ]
-    .map(|name| vec![name.to_owned()])
-    .into();
-    for group in &stats.workflows {
-        lines.iter_mut().zip(cells(group)).for_each(|(line, cell)| line.push(cell));
-    }
+    ];
+    let table = Table::of(0..lines.len()).left("", |line| lines[*line].to_owned());
+    let table = stats.workflows.iter().fold(table, |table, group| {
+        let cells = cells(group);
+        table.right(group.name.as_deref().unwrap_or("not kept"), |line| cells[*line].clone())
+    });
     let alone = match &stats.workflows[..] {
         [_] => "\nonly one workflow has run so far: there is nothing to compare it with\n",
         _ => "",
     };
-    format!("{}{alone}", table(&columns, &lines, None))
+    format!("{}{alone}", table.text())
 }
 
 /// The cells of a workflow in [`comparison`], line by line.

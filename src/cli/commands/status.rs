@@ -19,9 +19,8 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
-    let project = Project::look(&session.options, &session.interrupt)?;
+    let (project, store) = session.look()?;
     init::warn(&project, session.reporter().as_mut());
-    let store = session.store(&project)?;
     let wanted = match args.patterns.is_empty() {
         true => project.planned.iter().collect(),
         false => filter::named(&project, &args.patterns)?,

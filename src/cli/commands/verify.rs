@@ -8,14 +8,14 @@ use crate::event::{Event, Reporter};
 use crate::evidence::status::{SymbolStatus, status};
 use crate::fuzz::campaign::Budget;
 use crate::fuzz::standalone::Standalone;
-use crate::judge::Judge;
 use crate::judge::mutation_score::{self, port::PortMutants};
-use crate::judge::verify::{self, Judgement};
+use crate::judge::verify::Judgement;
+use crate::judge::{Judge, Judging};
 use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
-use crate::report::{finding, finding_json, printable};
+use crate::report::{Values, finding, finding_json, printable};
 use crate::symbol::SymbolName;
-use crate::verdict::{Grade, Measured, Share};
+use crate::verdict::{Measured, Share};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -69,10 +69,10 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         executions: args.runs.or(normal.executions),
     };
     let command = if args.stale { "verify --stale".to_owned() } else { args.which.words("verify") };
-    let asked = (wanted.as_slice(), command.as_str());
-    let all = verify::verify(&project, &mut store, asked, Some(budget), &judge, reporter.as_mut())?;
+    let mut judging = Judging { judge: &judge, store: &mut store, reporter: reporter.as_mut(), run: None };
+    let all = judging.verify(&wanted, &command, Some(budget))?;
     let mutants = match args.mutants {
-        true => port_mutants(&project, &judge, (&wanted, &all), reporter.as_mut())?,
+        true => port_mutants(&judge, &wanted, &all, reporter.as_mut())?,
         false => Vec::new(),
     };
     let standalone = args.which.all.then(|| standalone(&project, &judge, reporter.as_mut())).transpose()?;
@@ -98,7 +98,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         || {
             let mut text = String::new();
             for (judgement, (id, found)) in all.iter().filter_map(|j| Some((j, j.finding.as_ref()?))) {
-                text += &finding(&judgement.symbol, found, None);
+                text += &finding(&judgement.symbol, found, Values::Short);
                 text += &format!("{}\n\n", reproduce(id.0));
             }
             let survivors: String = mutants.iter().map(survivors).collect();
@@ -148,17 +148,16 @@ fn standalone(project: &Project, judge: &Judge, reporter: &mut dyn Reporter) -> 
 
 /// Runs the mutants of existing ports.
 fn port_mutants(
-    project: &Project,
     judge: &Judge,
-    (wanted, all): (&[&FunctionPlan], &[Judgement]),
+    wanted: &[&FunctionPlan],
+    all: &[Judgement],
     reporter: &mut dyn Reporter,
 ) -> Result<Vec<PortMutants>> {
-    let stands =
-        |judgement: &Judgement| matches!(judgement.grade, Grade::Weak | Grade::Verified | Grade::Exhaustive);
-    let named: BTreeSet<&SymbolName> = all.iter().filter(|j| stands(j)).map(|j| &j.symbol).collect();
+    let named: BTreeSet<&SymbolName> = all.iter().filter(|j| j.grade.holds()).map(|j| &j.symbol).collect();
     let standing: Vec<&FunctionPlan> =
         wanted.iter().copied().filter(|p| named.contains(&p.function.name)).collect();
-    mutation_score::port::of_ports(project, judge, &standing, project.config.grade.mutant_seconds, reporter)
+    let seconds = judge.project.config.grade.mutant_seconds;
+    mutation_score::port::of_ports(judge, &standing, seconds, reporter)
 }
 
 /// The mutation score, and the survivors by line, as text.

@@ -23,6 +23,13 @@ pub struct FileHashes {
     pub seeds: String,
 }
 
+/// The hash of a contract, with the mark of the text that has it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct KnownContract<'a> {
+    pub hash: &'a str,
+    pub mark: &'a str,
+}
+
 /// The files of a port's crate.
 #[derive(Debug)]
 pub struct Crate {
@@ -37,11 +44,10 @@ impl Crate {
         Self { dir, runtime: OnceLock::new() }
     }
 
-    /// Hashes of the files of a symbol. `known` is a hash of a contract with the mark of its text: while that fits, the text is
-    /// not parsed.
-    pub fn hashes(&self, symbol: &str, (known, mark): (&str, &str)) -> FileHashes {
+    /// Hashes of the files of a symbol. While the mark of a known contract fits, the text is not parsed.
+    pub fn hashes(&self, symbol: &str, known: KnownContract) -> FileHashes {
         let contract = match self.contract_text(symbol) {
-            Some(text) if mark_of(&text, known) == mark => known.to_owned(),
+            Some(text) if mark_of(&text, known.hash) == known.mark => known.hash.to_owned(),
             Some(text) => said(text, symbol),
             None => sha256(ABSENT),
         };

@@ -7,7 +7,7 @@ mod crate_files;
 mod ports;
 
 pub use c_tree::{CTree, UnitFlags};
-pub use crate_files::{Crate, FileHashes};
+pub use crate_files::{Crate, FileHashes, KnownContract};
 pub use graph::{DependencyGraph, Links, LinksOf, Root, short};
 pub use ports::{port_hash, port_mentions, ports_called};
 

@@ -110,7 +110,7 @@ fn a_contract_need_not_be_read_while_its_text_has_the_mark() {
     let write = |text: &str| std::fs::write(&path, text).unwrap();
     write(text);
     let files = Crate::new(dir.path().to_owned());
-    let again = |known: &str, mark: &str| files.hashes("f", (known, mark)).contract;
+    let again = |known: &str, mark: &str| files.hashes("f", KnownContract { hash: known, mark }).contract;
     let hash = again("", "");
     let mark = files.contract_mark("f", &hash);
     assert_eq!(again(&hash, &mark), hash);

@@ -30,7 +30,7 @@ impl Staged {
         // A tree has no flags of an index, no file that is only announced (`git add -N`), and nothing sparse.
         let tree = git.text(top, &["write-tree"], interrupt)?;
         let staged = Self { inside: inside.to_owned(), top: top.to_owned(), folder };
-        check_out(&git.dir(top, interrupt)?, tree.trim_end(), (top, inside), &staged.tree(), interrupt)?;
+        check_out(&git.dir(top, interrupt)?, tree.trim_end(), top, inside, &staged.tree(), interrupt)?;
         fs::create_dir_all(staged.root())?;
         Ok(staged)
     }
@@ -79,7 +79,8 @@ impl Staged {
 fn check_out(
     git_dir: &Path,
     tree: &str,
-    (top, inside): (&Path, &Path),
+    top: &Path,
+    inside: &Path,
     to: &Path,
     interrupt: &Interrupt,
 ) -> Result<()> {
@@ -111,7 +112,7 @@ fn check_out(
         if theirs.join(".git").exists() {
             let commit = hash.split(' ').next().unwrap_or_default();
             let git_dir = Git::outside().dir(&theirs, interrupt)?;
-            check_out(&git_dir, commit, (&theirs, Path::new("")), &to, interrupt)?;
+            check_out(&git_dir, commit, &theirs, Path::new(""), &to, interrupt)?;
         }
     }
     Ok(())

@@ -60,7 +60,7 @@ impl<'l> Known<'l> {
     }
 
     /// The signature that a port must have: the recorded one where the contract is.
-    pub fn signature(&self, entry: &Entry, files: &FileHashes) -> Option<syn::Signature> {
+    fn signature(&self, entry: &Entry, files: &FileHashes) -> Option<syn::Signature> {
         syn::parse_str(&entry.signature).ok().filter(|_| files.contract == entry.fingerprint.contract)
     }
 
@@ -134,7 +134,7 @@ pub(super) struct Audited<'a> {
     pub port: &'a PortModule,
     pub around: &'a Around,
     pub entry: &'a Entry,
-    pub signature: Option<syn::Signature>,
+    pub files: &'a FileHashes,
 }
 
 impl<'a> Audited<'a> {
@@ -142,7 +142,7 @@ impl<'a> Audited<'a> {
     pub fn rejected(self, known: &Known<'a>) -> Option<(usize, String)> {
         let own = self.port.function(self.name)?;
         let original = Original {
-            signature: self.signature.unwrap_or_else(|| own.sig.clone()),
+            signature: known.signature(self.entry, self.files).unwrap_or_else(|| own.sig.clone()),
             libc: self.entry.libc.iter().cloned().collect(),
             globals: self.entry.globals.iter().cloned().collect(),
             ways_back: known.ways_back(self.entry),

@@ -6,7 +6,7 @@ use super::cache::{Function, Notes, Reading, tool};
 use crate::audit::{Around, FfiNames, manifest_refusal};
 use crate::digest::of_parts;
 use crate::error::{Error, ErrorKind, Result};
-use crate::evidence::fingerprint::{Crate, FileHashes, port_hash, port_mentions};
+use crate::evidence::fingerprint::{Crate, FileHashes, KnownContract, port_hash, port_mentions};
 use crate::evidence::lock::Lock;
 use crate::project::ported::{PortModule, Ported};
 use crate::rust::item::fn_start;
@@ -31,16 +31,10 @@ pub(super) struct RustSide {
 /// What stands in the tree of one function.
 pub(super) struct Facts {
     pub module: String,
-    pub line: usize,
     pub state: Ported,
-    /// The hash of a port.
-    pub hash: Option<String>,
-    /// The functions of the library that a port mentions, by their Rust names.
-    pub mentions: Option<BTreeSet<String>>,
+    pub text: Function,
     /// For a port with evidence.
     pub files: Option<FileHashes>,
-    /// Where and why the audit rejects a port with evidence.
-    pub rejected: Option<(usize, String)>,
 }
 
 /// What each thread may look at.
@@ -67,9 +61,11 @@ impl RustSide {
     /// Each module is parsed, audited and forgotten, so that few syntax trees are in memory at a time; one that is noted as it stands
     /// is neither parsed nor audited. What the audit must know of other modules is guessed before; where the guess was wrong all is done again.
     pub fn read(
-        (root, dir): (&Path, &str),
+        root: &Path,
+        dir: &str,
         files: &Crate,
-        (lock, lock_text): (&Lock, &str),
+        lock: &Lock,
+        lock_text: &str,
         notes: Option<&Path>,
     ) -> Result<Self> {
         let folder = format!("{}/src", dir.trim_end_matches('/'));
@@ -165,14 +161,13 @@ impl Shared<'_> {
         let functions = own.map(|function| {
             let rejected =
                 known.evidence(function).filter(|_| states[function] == Ported::Yes).and_then(|entry| {
-                    let signature = known.signature(entry, &files[function]);
                     let audited = Audited {
                         name: function,
                         module: name,
                         port: &port,
                         around: &around,
                         entry,
-                        signature,
+                        files: &files[function],
                     };
                     audited.rejected(known)
                 });
@@ -195,7 +190,7 @@ impl Shared<'_> {
         let own = ported.filter(|(name, _)| known.around.ffi.is_foreign(name));
         own.filter_map(|(name, _)| {
             let (symbol, entry) = (symbol(known.lock, name), known.evidence(name)?);
-            let known = (entry.fingerprint.contract.as_str(), entry.contract_text.as_str());
+            let known = KnownContract { hash: &entry.fingerprint.contract, mark: &entry.contract_text };
             Some((name.clone(), self.files.hashes(symbol, known)))
         })
         .collect()
@@ -206,10 +201,10 @@ impl Seen {
     /// What stands in it of each function.
     fn facts(mut self) -> Vec<(String, Facts)> {
         let Reading { states, functions, .. } = self.reading;
-        let facts = functions.into_iter().map(|(name, Function { line, hash, mentions, rejected })| {
+        let facts = functions.into_iter().map(|(name, text)| {
             let state = states.get(&name).copied().unwrap_or(Ported::Missing);
             let (module, files) = (self.module.clone(), self.files.remove(&name));
-            (name, Facts { module, line, state, hash, mentions, files, rejected })
+            (name, Facts { module, state, text, files })
         });
         facts.collect()
     }

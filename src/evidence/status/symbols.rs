@@ -88,7 +88,7 @@ pub fn status(root: &Path, config: &Config, notes: Option<&Path>) -> Result<Stat
         let (read, text) = Lock::load_text(root)?.unwrap_or_default();
         let lock = lock.get_or_init(|| read);
         let c = scope.spawn(move || Ok(CSide::of(tree.join().expect(NO_PANIC)?, lock)));
-        let rust = RustSide::read((root, &config.rust.dir), &files, (lock, &text), notes);
+        let rust = RustSide::read(root, &config.rust.dir, &files, lock, &text, notes);
         let c: Result<CSide> = c.join().expect(NO_PANIC);
         Ok::<_, Error>(Sides { lock, c: c?, rust: rust? })
     })?;
@@ -134,7 +134,7 @@ impl Sides<'_> {
         };
         SymbolStatus {
             file: self.rust.path(module),
-            line: facts.map_or(1, |facts| facts.line),
+            line: facts.map_or(1, |facts| facts.text.line),
             state,
             entry: entry.cloned(),
             problem,
@@ -151,7 +151,7 @@ impl Sides<'_> {
         }
         let was = &entry.fingerprint;
         // What a port may use follows from C; where that is another now, only `verify` knows.
-        if let Some((line, reason)) = facts.rejected.as_ref().filter(|_| was.c == now.c) {
+        if let Some((line, reason)) = facts.text.rejected.as_ref().filter(|_| was.c == now.c) {
             return Some(Problem::audit(Some(*line), reason));
         }
         let stale = || entry.mixed().map(Problem::stale);
@@ -164,8 +164,8 @@ impl Sides<'_> {
     fn fingerprint(&self, name: &str, facts: &Facts) -> Option<Fingerprint> {
         let functions = &self.rust.functions;
         let own = if functions.contains_key(name) { name.to_owned() } else { rust_name(name) };
-        let hash_of = |name: &str| functions.get(name)?.hash.clone();
-        let mentions_of = |name: &str| functions.get(name)?.mentions.as_ref();
+        let hash_of = |name: &str| functions.get(name)?.text.hash.clone();
+        let mentions_of = |name: &str| functions.get(name)?.text.mentions.as_ref();
         Some(Fingerprint::of(&own, self.c.hash(name), facts.files.clone()?, hash_of, mentions_of))
     }
 }

@@ -15,7 +15,8 @@ use std::path::Path;
 pub fn provide(
     judge: &Judge,
     wanted: &[&FunctionPlan],
-    (seconds, fresh): (u64, bool),
+    seconds: u64,
+    fresh: bool,
     reporter: &mut dyn Reporter,
 ) -> Result<()> {
     let is_due = |planned: &&&FunctionPlan| {

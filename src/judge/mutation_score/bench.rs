@@ -32,8 +32,8 @@ impl Bench {
     /// Builds the bench, or reuses an earlier build.
     pub fn build(judge: &Judge, planned: &FunctionPlan, reporter: &mut dyn Reporter) -> Result<Self> {
         reporter.event(Event::StepStarted { step: "building mutants of C".into(), total: None });
-        let made = make(judge.project, judge, (&[planned], Plant::ForTests))?;
-        let binary = build(judge.project, judge, &[planned], &made)?;
+        let made = make(judge, &[planned], Plant::ForTests)?;
+        let binary = build(judge, &[planned], &made)?;
         let name = &planned.function.name;
         let mutants = made.of.get(name).cloned().unwrap_or_default();
         let marked = planned.judgeable.contract().into_iter().flat_map(|contract| &contract.equivalent);

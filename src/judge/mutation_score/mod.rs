@@ -14,19 +14,17 @@ use crate::c::{Programs, Tools};
 use crate::config::Grades;
 use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{Event, Reporter};
+use crate::event::Event;
 use crate::evidence::grade;
 use crate::fuzz::campaign::{Budget, Campaign};
 use crate::fuzz::isolated_replay::PRECONDITION;
 use crate::fuzz::mutants::MutantRun;
 use crate::fuzz::parallel::{Word, abreast};
 use crate::harness::files::{MUTANTS_FILE, mutants_file};
-use crate::judge::Judge;
-use crate::judge::findings;
+use crate::judge::{Judge, Judging};
 use crate::platform::process::Interrupt;
+use crate::project::FunctionPlan;
 use crate::project::init;
-use crate::project::{FunctionPlan, Project};
-use crate::store::{MeasureKind, Store};
 use crate::symbol::{SymbolKey, SymbolName};
 use crate::verdict::{CFault, Finding, Measured, RunStats, Share};
 use camino::Utf8Path;
@@ -113,34 +111,74 @@ impl Adequacy {
     }
 }
 
-/// The measurements of the harnesses of `wanted`, which must have one: from the store, else measured now and
-/// stored.
-pub fn known(
-    project: &Project,
-    (judge, store): (&Judge, &mut Store),
-    wanted: &[&FunctionPlan],
-    reporter: &mut dyn Reporter,
-) -> Result<BTreeMap<SymbolKey, Adequacy>> {
-    let mut all = BTreeMap::new();
-    let mut unknown = Vec::new();
-    for planned in wanted {
-        match stored(judge, store, planned)? {
-            Some(adequacy) => drop(all.insert(planned.function.key.clone(), adequacy)),
-            None => unknown.push(*planned),
+impl Judging<'_, '_> {
+    /// The measurements of the harnesses of `wanted`, which must have one: from the store, else measured now and
+    /// stored.
+    pub fn adequacy(&mut self, wanted: &[&FunctionPlan]) -> Result<BTreeMap<SymbolKey, Adequacy>> {
+        let mut all = BTreeMap::new();
+        let mut unknown = Vec::new();
+        for planned in wanted {
+            let key = &planned.function.key;
+            match self.store.mutation_score(key, &about(self.judge, planned)?)? {
+                Some(adequacy) => drop(all.insert(key.clone(), adequacy)),
+                None => unknown.push(*planned),
+            }
         }
-    }
-    if project.config.grade.measure {
-        let seconds = project.config.grade.mutant_seconds;
-        for adequacy in measure(project, (judge, store), &unknown, (seconds, Faults::Kept), reporter)? {
-            all.insert(adequacy.key.clone(), adequacy);
+        let grade = &self.judge.project.config.grade;
+        if grade.measure {
+            let measured = self.measure_harnesses(&unknown, grade.mutant_seconds, Faults::Kept)?;
+            all.extend(measured.into_iter().map(|adequacy| (adequacy.key.clone(), adequacy)));
         }
+        Ok(all)
     }
-    Ok(all)
-}
 
-/// The stored measurement of a harness; nothing is measured.
-pub fn stored(judge: &Judge, store: &Store, planned: &FunctionPlan) -> Result<Option<Adequacy>> {
-    store.measure((&planned.function.key, MeasureKind::Adequacy), &about(judge, planned)?)
+    /// Measures the harnesses of `wanted`, which must have one, and stores the results; each gets this number of
+    /// seconds for its mutants.
+    pub fn measure_harnesses(
+        &mut self,
+        wanted: &[&FunctionPlan],
+        seconds: u64,
+        faults: Faults,
+    ) -> Result<Vec<Adequacy>> {
+        let (mut all, judge, interrupt) = (Vec::new(), self.judge, self.judge.interrupt);
+        for batch in wanted.chunks(BATCH) {
+            self.reporter.event(judge.building("mutants of C", &judge.project.workspace.overlay()));
+            let made = make(judge, batch, Plant::Nothing)?;
+            let binary = build(judge, batch, &made)?;
+            let count: usize = made.of.values().map(Vec::len).sum();
+            let message = format!("{count} mutants of {} functions built", batch.len());
+            self.reporter.event(Event::StepFinished { message });
+            let jobs: Vec<Job> =
+                batch.iter().map(|planned| Job::of(judge, planned, &binary, &made)).collect();
+            let work = |job: &Job, see: &mut dyn FnMut(&RunStats)| job.run(seconds, interrupt, see);
+            let before = all.len();
+            abreast(&jobs, &work, interrupt, &mut |at, word| {
+                let planned = batch[at];
+                let symbol = planned.function.name.clone();
+                match word {
+                    Word::Begun => self.reporter.event(Event::SymbolStarted {
+                        symbol,
+                        work: "harness",
+                        index: before + at + 1,
+                        total: wanted.len(),
+                    }),
+                    Word::Stats(stats) => self.reporter.event(Event::Fuzzing { symbol, stats }),
+                    Word::Ended(ran) => {
+                        if let Some(found) = ran.c_fault.as_ref().filter(|_| faults == Faults::Kept) {
+                            self.keep_c_fault(planned, found, None)?;
+                        }
+                        let adequacy = adequacy(planned, &made, ran);
+                        let about = about(judge, planned)?;
+                        self.store.put_mutation_score(&adequacy.key, &about, &adequacy)?;
+                        self.reporter.event(finished(symbol, &adequacy, &judge.project.config.grade));
+                        all.push(adequacy);
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(all)
+    }
 }
 
 /// The hash of everything that the measurement of a harness depends on.
@@ -157,66 +195,6 @@ pub enum Faults {
     Dropped,
 }
 
-/// Measures the harnesses of `wanted`, which must have one, and stores the results; each gets this number of
-/// seconds for its mutants.
-pub fn measure(
-    project: &Project,
-    (judge, store): (&Judge, &mut Store),
-    wanted: &[&FunctionPlan],
-    (seconds, faults): (u64, Faults),
-    reporter: &mut dyn Reporter,
-) -> Result<Vec<Adequacy>> {
-    let (mut all, interrupt) = (Vec::new(), judge.interrupt);
-    for batch in wanted.chunks(BATCH) {
-        reporter.event(judge.building("mutants of C", &project.workspace.overlay()));
-        let made = make(project, judge, (batch, Plant::Nothing))?;
-        let binary = build(project, judge, batch, &made)?;
-        let count: usize = made.of.values().map(Vec::len).sum();
-        reporter.event(Event::StepFinished {
-            message: format!("{count} mutants of {} functions built", batch.len()),
-        });
-        let jobs: Vec<Job> = batch.iter().map(|planned| Job::of(judge, planned, (&binary, &made))).collect();
-        let work = |job: &Job, see: &mut dyn FnMut(&RunStats)| job.run(seconds, interrupt, see);
-        let before = all.len();
-        abreast(&jobs, &work, interrupt, &mut |at, word| {
-            let planned = batch[at];
-            let symbol = planned.function.name.clone();
-            match word {
-                Word::Begun => reporter.event(Event::SymbolStarted {
-                    symbol,
-                    work: "harness",
-                    index: before + at + 1,
-                    total: wanted.len(),
-                }),
-                Word::Stats(stats) => reporter.event(Event::Fuzzing { symbol, stats }),
-                Word::Ended(ran) => {
-                    if let Some(found) = ran.c_fault.as_ref().filter(|_| faults == Faults::Kept) {
-                        findings::keep_c_fault((&mut *store, None), planned, found, reporter)?;
-                    }
-                    let adequacy = adequacy(planned, &made, ran);
-                    let about = about(judge, planned)?;
-                    store.put_measure((&adequacy.key, MeasureKind::Adequacy), &about, &adequacy)?;
-                    reporter.event(finished(symbol, &adequacy, &project.config.grade));
-                    all.push(adequacy);
-                }
-            }
-            Ok(())
-        })?;
-    }
-    Ok(all)
-}
-
-/// Measures one harness under a tentative contract; `None` if there was no result.
-pub fn on_trial(
-    project: &Project,
-    (judge, store): (&Judge, &mut Store),
-    planned: &FunctionPlan,
-    reporter: &mut dyn Reporter,
-) -> Result<Option<Adequacy>> {
-    let settings = (project.config.grade.mutant_seconds, Faults::Dropped);
-    Ok(measure(project, (judge, store), &[planned], settings, reporter)?.pop())
-}
-
 fn finished(symbol: SymbolName, adequacy: &Adequacy, asked: &Grades) -> Event {
     let shortcomings = adequacy.shortcomings(asked);
     let summary = match (shortcomings.is_empty(), adequacy.kills()) {
@@ -226,7 +204,8 @@ fn finished(symbol: SymbolName, adequacy: &Adequacy, asked: &Grades) -> Event {
     Event::SymbolFinished { symbol, ok: shortcomings.is_empty(), grade: None, summary }
 }
 
-fn make(project: &Project, judge: &Judge, (batch, plant): (&[&FunctionPlan], Plant)) -> Result<Mutants> {
+fn make(judge: &Judge, batch: &[&FunctionPlan], plant: Plant) -> Result<Mutants> {
+    let project = judge.project;
     let root = Utf8Path::from_path(project.workspace.root())
         .ok_or_else(|| Error::new(ErrorKind::Config, "the path of the repository is not valid UTF-8"))?;
     let toolchain = project.toolchain(judge.interrupt)?;
@@ -237,7 +216,8 @@ fn make(project: &Project, judge: &Judge, (batch, plant): (&[&FunctionPlan], Pla
     mutants(root, &project.library, &functions, (MOST, plant), tools)
 }
 
-fn build(project: &Project, judge: &Judge, batch: &[&FunctionPlan], made: &Mutants) -> Result<PathBuf> {
+fn build(judge: &Judge, batch: &[&FunctionPlan], made: &Mutants) -> Result<PathBuf> {
+    let project = judge.project;
     let mut library = project.library.clone();
     for (unit, lines) in &made.lines {
         library.alias_lines.entry(unit.clone()).or_default().extend(lines.iter().cloned());
@@ -270,7 +250,7 @@ struct Ran {
 }
 
 impl Job {
-    fn of(judge: &Judge, planned: &FunctionPlan, (binary, made): (&Path, &Mutants)) -> Self {
+    fn of(judge: &Judge, planned: &FunctionPlan, binary: &Path, made: &Mutants) -> Self {
         let name = &planned.function.name;
         let same = made.of.contains_key(name).then(|| made.same.get(name).cloned().unwrap_or_default());
         Self { campaign: judge.campaign(binary, planned), same }

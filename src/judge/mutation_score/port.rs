@@ -52,7 +52,6 @@ struct Made<'p> {
 /// Runs the mutants of the ports of `wanted`, which must have a harness and a body; each function gets this number
 /// of seconds.
 pub fn of_ports(
-    project: &Project,
     judge: &Judge,
     wanted: &[&FunctionPlan],
     seconds: u64,
@@ -61,13 +60,13 @@ pub fn of_ports(
     let mut all = Vec::new();
     for batch in wanted.chunks(BATCH) {
         reporter.event(Event::StepStarted { step: "building mutants of Rust".into(), total: None });
-        let mut made = make(project, batch)?;
-        let binary = build(project, judge, &mut made)?;
+        let mut made = make(judge.project, batch)?;
+        let binary = build(judge, &mut made)?;
         let count: usize = made.of.values().map(|(_, mutated)| mutated.mutants().count()).sum();
         let message = format!("{count} mutants of {} ports built", made.of.len());
         reporter.event(Event::StepFinished { message });
         for planned in batch {
-            all.push(one(project, judge, planned, (&binary, &made, seconds), reporter)?);
+            all.push(one(judge, planned, &binary, &made, seconds, reporter)?);
         }
     }
     Ok(all)
@@ -91,7 +90,8 @@ fn make<'p>(project: &Project, batch: &[&'p FunctionPlan]) -> Result<Made<'p>> {
 }
 
 /// Builds the crate with the mutants, without those that the compiler rejects.
-fn build(project: &Project, judge: &Judge, made: &mut Made) -> Result<PathBuf> {
+fn build(judge: &Judge, made: &mut Made) -> Result<PathBuf> {
+    let project = judge.project;
     let functions: Vec<&FunctionPlan> = made.of.values().map(|(planned, _)| *planned).collect();
     let lib = fs_err::read_to_string(project.rust_dir().join("src/lib.rs"))? + SELECTED;
     for round in 1.. {
@@ -150,14 +150,15 @@ fn leave_out(made: &mut Made, refused: &BTreeSet<u32>, whole: bool) {
 }
 
 fn one(
-    project: &Project,
     judge: &Judge,
     planned: &FunctionPlan,
-    (binary, made, seconds): (&Path, &Made, u64),
+    binary: &Path,
+    made: &Made,
+    seconds: u64,
     reporter: &mut dyn Reporter,
 ) -> Result<PortMutants> {
     let name = &planned.function.name;
-    let file = format!("{}/src/{}.rs", project.config.rust.dir, planned.function.module);
+    let file = format!("{}/src/{}.rs", judge.project.config.rust.dir, planned.function.module);
     let mut result =
         PortMutants { symbol: name.clone(), file, executions: 0, mutants: Vec::new(), without: None };
     let Some((_, mutated)) = made.of.get(name) else {

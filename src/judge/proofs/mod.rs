@@ -5,20 +5,18 @@ mod linked;
 pub use linked::{Linked, refused, still_c};
 
 use crate::error::{ErrorKind, Result};
-use crate::event::Reporter;
 use crate::fuzz::campaign::Campaign;
-use crate::judge::Judge;
 use crate::judge::coverage::Counting;
-use crate::judge::mutation_score::{self, Adequacy};
+use crate::judge::mutation_score::Adequacy;
+use crate::judge::{Judge, Judging};
 use crate::platform::process::Interrupt;
-use crate::project::{FunctionPlan, Project};
-use crate::store::Store;
+use crate::project::FunctionPlan;
 use crate::symbol::SymbolKey;
 use crate::verdict::{Measured, Proofs, Share, Verdict};
 use std::collections::BTreeMap;
 
 /// The measurements that the proofs of some functions rest on.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Grounds {
     worth: BTreeMap<SymbolKey, Adequacy>,
     /// The coverage build, or why coverage is not measured.
@@ -27,16 +25,17 @@ pub struct Grounds {
 
 impl Grounds {
     /// Measures the harnesses of `judged` that have no stored measurement, and builds for coverage.
-    pub fn lay(
-        project: &Project,
-        (judge, store): (&Judge, &mut Store),
-        judged: &[&FunctionPlan],
-        reporter: &mut dyn Reporter,
-    ) -> Result<Self> {
-        let worth = mutation_score::known(project, (judge, store), judged, reporter)?;
-        let counting = match project.config.grade.measure && !judged.is_empty() {
-            true => counting(judge, judged, reporter)?,
-            false => Measured::default(),
+    pub fn lay(judging: &mut Judging, judged: &[&FunctionPlan]) -> Result<Self> {
+        let worth = judging.adequacy(judged)?;
+        let is_measured = judging.judge.project.config.grade.measure && !judged.is_empty();
+        if !is_measured {
+            return Ok(Self { worth, counting: Measured::default() });
+        }
+        // A Rust compiler with an unknown coverage format keeps ports from being verified, not from being judged.
+        let counting = match Counting::build(judging.judge, judged, judging.reporter) {
+            Ok(counting) => Measured::Yes(counting),
+            Err(error) if error.kind() == ErrorKind::Environment => Measured::No(error.to_string()),
+            Err(error) => return Err(error),
         };
         Ok(Self { worth, counting })
     }
@@ -67,27 +66,11 @@ impl Grounds {
     }
 }
 
-/// Builds for coverage. A Rust compiler with an unknown coverage format keeps ports from being verified, not from
-/// being judged.
-fn counting(
-    judge: &Judge,
-    judged: &[&FunctionPlan],
-    reporter: &mut dyn Reporter,
-) -> Result<Measured<Counting>> {
-    match Counting::build(judge, judged, reporter) {
-        Ok(counting) => Ok(Measured::Yes(counting)),
-        Err(error) if error.kind() == ErrorKind::Environment => Ok(Measured::No(error.to_string())),
-        Err(error) => Err(error),
-    }
-}
+/// The verdict of a run with its isolated replay, and the share of agreeing inputs.
+pub type Ran = (Verdict, Measured<Share>);
 
-/// Replays the inputs of an unrefuted run in isolation; returns the resulting verdict and the share of agreeing
-/// inputs. Other verdicts stay as they are.
-pub fn apart(
-    campaign: &Campaign,
-    verdict: Verdict,
-    interrupt: &Interrupt,
-) -> Result<(Verdict, Measured<Share>)> {
+/// Replays the inputs of an unrefuted run in isolation. Other verdicts stay as they are.
+pub(super) fn apart(campaign: &Campaign, verdict: Verdict, interrupt: &Interrupt) -> Result<Ran> {
     let Verdict::Unrefuted(stats) = verdict else { return Ok((verdict, Measured::default())) };
     let apart = campaign.apart(interrupt)?;
     let verdict = match (&apart.finding, &apart.unfinished) {

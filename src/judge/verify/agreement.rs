@@ -7,16 +7,18 @@ use super::{Ask, Judgement};
 use crate::config::{Config, Least};
 use crate::contract::types::Judgeable;
 use crate::evidence::fingerprint::{
-    CTree, Crate, DependencyGraph, Fingerprint, Links, Root, port_hash, port_mentions, short,
+    CTree, Crate, DependencyGraph, Fingerprint, KnownContract, Links, Root, port_hash, port_mentions, short,
 };
+use crate::evidence::hook::Hook;
 use crate::evidence::lock::{ChunkLine, Entry, LOCK_FILE, Lock, roots};
 use crate::evidence::status::{Checked, NOTES, Status, SymbolStatus, Trouble, status};
+use crate::platform::process::{Interrupt, Job};
 use crate::project::FunctionPlan;
 use crate::project::ported::{PortModule, Ported};
 use crate::rust::signature::CSignature;
-use crate::store::{Evidence, Store, SymbolRow};
+use crate::store::{LastVerdict, Store, SymbolRow};
 use crate::symbol::fixture;
-use crate::verdict::{Grade, RunStats};
+use crate::verdict::Grade;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -70,6 +72,18 @@ impl Texts {
             4 => self.harness[at] = version,
             5 => self.rust[at] = version,
             _ => self.seeds[at] = version,
+        }
+    }
+
+    fn get(&self, part: u8, at: usize) -> u8 {
+        match part {
+            0 => self.header,
+            1 => self.manifest,
+            2 => self.c[at],
+            3 => self.contract[at],
+            4 => self.harness[at],
+            5 => self.rust[at],
+            _ => self.seeds[at],
         }
     }
 
@@ -151,7 +165,7 @@ fn entry(root: &Path, at: usize, grade: Grade) -> (Entry, BTreeMap<String, Chunk
     let fingerprint = Fingerprint::of(
         NAMES[at],
         c.digests().remove(0),
-        files.hashes(NAMES[at], ("", "")),
+        files.hashes(NAMES[at], KnownContract::default()),
         |name| port_hash(module(name)?.as_ref(), name),
         |name| port_mentions(module(name)?.as_ref(), name),
     );
@@ -202,6 +216,10 @@ enum Op {
     Fork,
     /// Takes each text and each line of the lock from one side or the other.
     Merge(u64),
+    /// Both branches judge the symbol, each after a change of another part, and merge line by line.
+    Diverge(usize, u8, u8, u64),
+    /// Merges as git does since the last fork; conflicts go to one side, both, or stay.
+    GitMerge(u64),
     DeleteLock,
     /// Files that git ignores are not copied.
     Clone,
@@ -218,6 +236,8 @@ fn op() -> impl Strategy<Value = Op> {
         2 => Just(Op::Switch),
         2 => Just(Op::Fork),
         3 => any::<u64>().prop_map(Op::Merge),
+        4 => any::<u64>().prop_map(Op::GitMerge),
+        4 => (0usize..3, 0u8..7, 0u8..7, any::<u64>()).prop_map(|(at, a, b, seed)| Op::Diverge(at, a, b, seed)),
         1 => Just(Op::DeleteLock),
         1 => Just(Op::Clone),
     ]
@@ -249,11 +269,33 @@ fn merged(ours: &toml::Table, theirs: &toml::Table, coin: &mut Coin) -> toml::Ta
     keys.into_iter().filter_map(|key| Some((key.clone(), pick(key)?))).collect()
 }
 
+/// The texts as `git merge-file` merges them, and whether there was no conflict.
+fn merge_file(texts: [&String; 3], coin: &mut Coin) -> (String, bool) {
+    let dir = tempfile::tempdir().unwrap();
+    let names = ["ours", "base", "theirs"];
+    names.iter().zip(texts).for_each(|(name, text)| std::fs::write(dir.path().join(name), text).unwrap());
+    let merge = |how: &[&str]| {
+        let job = Job::new("git").args(["merge-file", "-p"]).args(how).args(names).dir(dir.path());
+        let output = job.run(&Interrupt::none()).unwrap();
+        (output.stdout_text(), output.exit.success())
+    };
+    let (text, is_clean) = merge(&[]);
+    let how = match (is_clean, coin.flip(), coin.flip()) {
+        (true, ..) | (false, true, true) => return (text, is_clean),
+        (false, true, false) => "--union",
+        (false, false, true) => "--ours",
+        (false, false, false) => "--theirs",
+    };
+    (merge(&[how]).0, false)
+}
+
 /// A repository with two branches, its history, and all verdicts that were ever given.
 struct World {
     dir: tempfile::TempDir,
     here: Branch,
     there: Branch,
+    /// What both branches were when they forked.
+    base: Branch,
     store: Store,
     given: BTreeSet<(usize, Vec<u8>, String)>,
 }
@@ -262,8 +304,8 @@ impl World {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let store = history(dir.path());
-        let (here, there) = (Branch::default(), Branch::default());
-        Self { dir, here, there, store, given: BTreeSet::new() }
+        let [here, there, base] = [(); 3].map(|()| Branch::default());
+        Self { dir, here, there, base, store, given: BTreeSet::new() }
     }
 
     /// Writes the branch as files.
@@ -280,8 +322,21 @@ impl World {
             Op::Edit(part, at, version) => self.here.texts.set(part, at, version),
             Op::Judge(at, grade) => self.judge(at, grade),
             Op::Switch => std::mem::swap(&mut self.here, &mut self.there),
-            Op::Fork => self.there = self.here.clone(),
+            Op::Fork => (self.there, self.base) = (self.here.clone(), self.here.clone()),
             Op::Merge(seed) => self.merge(&mut Coin(seed)),
+            Op::GitMerge(seed) => self.git_merge(&mut Coin(seed)),
+            Op::Diverge(at, here, there, seed) => {
+                self.there = self.here.clone();
+                for part in [there, here] {
+                    std::mem::swap(&mut self.here, &mut self.there);
+                    self.here.texts.rust[at] = 1;
+                    let version = if self.here.texts.get(part, at) == 1 { 2 } else { 1 };
+                    self.here.texts.set(part, at, version);
+                    self.write(self.dir.path());
+                    self.judge(at, Grade::Verified);
+                }
+                self.merge(&mut Coin(seed));
+            }
             Op::DeleteLock => (self.here.lock, self.here.records) = (None, BTreeMap::new()),
             Op::Clone => {
                 std::fs::remove_dir_all(self.dir.path().join(".implfuzz")).unwrap();
@@ -299,19 +354,23 @@ impl World {
         };
         let root = self.dir.path();
         let (entry, lines) = entry(root, at, grade);
-        let mut lock = Lock::load(root).unwrap().unwrap_or_default();
+        // In a lock with conflicts nothing is recorded.
+        let Ok(lock) = Lock::load(root) else { return };
+        let mut lock = lock.unwrap_or_default();
         let [c, contract, harness, rust] = [
             &entry.fingerprint.c, &entry.fingerprint.contract, &entry.fingerprint.harness,
             &entry.fingerprint.rust,
         ];
-        let row = Evidence {
+        let row = LastVerdict {
+            symbol: plan(at).function.key,
             c_hash: c.clone(),
             contract_hash: contract.clone(),
             harness_hash: harness.clone(),
             rust_hash: rust.clone(),
-            ..Evidence::of_run(plan(at).function.key, grade, &RunStats::default())
+            grade,
+            shortcomings: Vec::new(),
         };
-        self.store.put_evidence(&row).unwrap();
+        self.store.put_verdict(&row).unwrap();
         lock.c.extend(lines);
         lock.symbols.insert(NAMES[at].into(), entry);
         self.here.lock = Some(lock.render());
@@ -338,15 +397,48 @@ impl World {
         }
         self.here.texts = texts;
         if let (Some(ours), Some(theirs)) = (&self.here.lock, &self.there.lock) {
-            let [ours, theirs] = [ours, theirs].map(|text| text.parse::<toml::Table>().unwrap());
+            let [ours, theirs] = [ours, theirs].map(|text| text.parse::<toml::Table>());
+            let (Ok(ours), Ok(theirs)) = (ours, theirs) else { return };
             self.here.lock = Some(merged(&ours, &theirs, coin).to_string());
-            for at in 0..3 {
-                if self.here.records.get(&at) != self.there.records.get(&at) {
-                    self.here.records.insert(at, Record::Mixed);
-                }
-            }
             // The C lines of one symbol may come from another symbol's verdict.
-            self.here.records.values_mut().for_each(|record| *record = Record::Mixed);
+            (0..3).for_each(|at| drop(self.here.records.insert(at, Record::Mixed)));
+        }
+    }
+
+    /// Texts that one side changed are that side's; of texts that both changed, one side's. Git merges the lock.
+    fn git_merge(&mut self, coin: &mut Coin) {
+        let (theirs, base) = (self.there.texts, self.base.texts);
+        let mut of = |ours: &mut u8, theirs: u8, base: u8| {
+            if *ours == base || (theirs != base && coin.flip()) {
+                *ours = theirs;
+            }
+        };
+        let ours = &mut self.here.texts;
+        of(&mut ours.header, theirs.header, base.header);
+        of(&mut ours.manifest, theirs.manifest, base.manifest);
+        for at in 0..3 {
+            of(&mut ours.c[at], theirs.c[at], base.c[at]);
+            of(&mut ours.contract[at], theirs.contract[at], base.contract[at]);
+            of(&mut ours.harness[at], theirs.harness[at], base.harness[at]);
+            of(&mut ours.rust[at], theirs.rust[at], base.rust[at]);
+            of(&mut ours.seeds[at], theirs.seeds[at], base.seeds[at]);
+        }
+        let locks = [&self.here, &self.base, &self.there].map(|branch| branch.lock.as_ref());
+        let [Some(ours), Some(base), Some(theirs)] = locks else { return };
+        let (lock, is_clean) = merge_file([ours, base, theirs], coin);
+        self.here.lock = Some(lock);
+        for at in 0..3 {
+            let [ours, base, theirs] =
+                [&self.here, &self.base, &self.there].map(|branch| branch.records.get(&at).cloned());
+            let record = match is_clean {
+                true if ours == base => theirs,
+                true if theirs == base || theirs == ours => ours,
+                _ => Some(Record::Mixed),
+            };
+            match record {
+                Some(record) => drop(self.here.records.insert(at, record)),
+                None => drop(self.here.records.remove(&at)),
+            }
         }
     }
 
@@ -354,11 +446,17 @@ impl World {
     fn agree(&self) {
         let root = self.dir.path();
         let config = Config::default();
-        let now = status(root, &config, Some(&root.join(NOTES))).unwrap();
-        assert_eq!(now, status(root, &config, None).unwrap(), "with and without notes");
         let checkout = tempfile::tempdir().unwrap();
         self.write(checkout.path());
-        assert_eq!(now, status(checkout.path(), &config, None).unwrap(), "in the hook's checkout");
+        let notes = root.join(NOTES);
+        let [now, plain, copy] = [(root, Some(&*notes)), (root, None), (checkout.path(), None)]
+            .map(|(root, notes)| status(root, &config, notes).map_err(|error| error.to_string()));
+        assert_eq!(now, plain, "with and without notes");
+        assert_eq!(now, copy, "in a checkout");
+        // A lock with conflicts is an error for all, and for nothing else.
+        let is_readable = Lock::load(root).is_ok();
+        assert_eq!(now.is_ok(), is_readable, "{now:?}");
+        let Ok(now) = now else { return };
         let checked = Checked::of(&now, &[], Least::Unverifiable).unwrap();
         let ports = NAMES.iter().filter(|name| now.of(name).unwrap().problem.is_none());
         let holding = ports.filter(|name| now.of(name).unwrap().state == Ported::Yes).count();
@@ -368,6 +466,19 @@ impl World {
             self.consumers_agree(at, one, &checked);
             self.is_as_expected(at, one, &now);
         }
+    }
+
+    /// The git hook, which judges what is staged, says the same as `check`.
+    fn hook_agrees(&self) {
+        let (root, config, stop) = (self.dir.path(), Config::default(), Interrupt::none());
+        std::fs::write(root.join(".gitignore"), ".implfuzz/\n").unwrap();
+        for args in [&["init", "--quiet"][..], &["add", "--all"]] {
+            assert!(Job::new("git").args(args).dir(root).run(&stop).unwrap().exit.success());
+        }
+        let staged = Hook::of(root, &stop).unwrap().staged(&stop).unwrap();
+        let [now, hook] =
+            [root, &staged.root()].map(|root| status(root, &config, None).map_err(|error| error.to_string()));
+        assert_eq!(now, hook, "in the hook's checkout");
     }
 
     /// `check`, `verify --stale`, `status` and `port`.
@@ -388,7 +499,7 @@ impl World {
         // A port that `check` lists is judged again before anything is built on it.
         match judgement.ask() {
             None => assert_eq!(trouble, Some(Trouble::Refuted)),
-            Some(Ask::Short) => assert!(trouble.is_none() && !one.is_stale()),
+            Some(Ask::Short(_)) => assert!(trouble.is_none() && !one.is_stale()),
             Some(Ask::Whole) => assert!(one.is_stale() || trouble.is_none()),
         }
         assert_eq!(one.is_stale(), trouble.is_some_and(|t| t != Trouble::Refuted));
@@ -448,5 +559,6 @@ proptest! {
             world.take(op);
             world.agree();
         }
+        world.hook_agrees();
     }
 }

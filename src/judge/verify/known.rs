@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::evidence::lock::Entry;
 use crate::evidence::status::{SymbolStatus, status};
 use crate::project::{FunctionPlan, Project};
-use crate::store::{Evidence, FindingRow, LastEnd, Side, Store};
+use crate::store::{FindingRow, LastEnd, LastVerdict, Side, Store};
 use crate::symbol::SymbolName;
 use crate::verdict::Grade;
 
@@ -38,7 +38,7 @@ pub(super) fn one(store: &Store, planned: &FunctionPlan, status: Option<&SymbolS
     let key = &planned.function.key;
     Ok(Judgement {
         trouble,
-        unconfirmed: unconfirmed(entry, store.evidence(key)?.as_ref(), &store.findings(Some(key))?),
+        unconfirmed: unconfirmed(entry, store.last_verdict(key)?.as_ref(), &store.findings(Some(key))?),
         proofs: entry.proofs(),
         executions: Some(entry.executions),
         accept_rate: entry.accept_rate,
@@ -50,10 +50,10 @@ pub(super) fn one(store: &Store, planned: &FunctionPlan, status: Option<&SymbolS
 
 /// Why a port is judged again before another port builds on it although its record holds: this machine did not
 /// produce the verdict.
-fn unconfirmed(entry: &Entry, last: Option<&Evidence>, findings: &[FindingRow]) -> Option<String> {
+fn unconfirmed(entry: &Entry, last: Option<&LastVerdict>, findings: &[FindingRow]) -> Option<String> {
     let about = &entry.fingerprint;
     let is_text = |hash: &str| hash == about.rust;
-    let is_same = |last: &&Evidence| {
+    let is_same = |last: &&LastVerdict| {
         let hashes = [&last.c_hash, &last.contract_hash, &last.harness_hash, &last.rust_hash];
         last.grade == entry.grade && hashes == [&about.c, &about.contract, &about.harness, &about.rust]
     };
@@ -78,7 +78,7 @@ mod tests {
     use crate::evidence::fingerprint::Fingerprint;
     use crate::store::FindingId;
     use crate::symbol::SymbolKey;
-    use crate::verdict::{Finding, FindingClass, RunStats};
+    use crate::verdict::{Finding, FindingClass};
 
     fn entry() -> Entry {
         let [c, contract, harness, rust] = ["c", "k", "h", "r"].map(str::to_owned);
@@ -87,14 +87,16 @@ mod tests {
     }
 
     /// The last verdict of this machine, on the same texts except for what `change` alters.
-    fn last(grade: Grade, change: impl FnOnce(&mut Evidence)) -> Evidence {
+    fn last(grade: Grade, change: impl FnOnce(&mut LastVerdict)) -> LastVerdict {
         let about = entry().fingerprint;
-        let mut last = Evidence {
+        let mut last = LastVerdict {
+            symbol: SymbolKey("f".into()),
             c_hash: about.c,
             contract_hash: about.contract,
             harness_hash: about.harness,
             rust_hash: about.rust,
-            ..Evidence::of_run(SymbolKey("f".into()), grade, &RunStats::default())
+            grade,
+            shortcomings: Vec::new(),
         };
         change(&mut last);
         last
@@ -127,11 +129,11 @@ mod tests {
 
     #[test]
     fn a_record_is_confirmed_by_the_same_verdict_on_the_same_texts() {
-        let seen = |last: Option<Evidence>| unconfirmed(&entry(), last.as_ref(), &[]);
+        let seen = |last: Option<LastVerdict>| unconfirmed(&entry(), last.as_ref(), &[]);
         assert_eq!(seen(None).as_deref(), NEW);
         assert_eq!(seen(Some(last(Grade::Verified, |_| ()))), None);
         assert_eq!(seen(Some(last(Grade::Weak, |_| ()))).as_deref(), NEW);
-        let changes: [fn(&mut Evidence); 4] = [
+        let changes: [fn(&mut LastVerdict); 4] = [
             |e| e.rust_hash = "other".into(),
             |e| e.c_hash = "other".into(),
             |e| e.contract_hash = "other".into(),

@@ -9,25 +9,24 @@ pub use known::known;
 pub use trial::Ask;
 
 use crate::error::{ErrorKind, Result};
-use crate::event::{Event, Reporter};
+use crate::event::Event;
 use crate::evidence::grade;
 use crate::evidence::lock::Lock;
 use crate::evidence::status::Trouble;
 use crate::fuzz::campaign::Budget;
 use crate::fuzz::parallel::{Word, abreast};
-use crate::judge::Judge;
-use crate::judge::findings;
-use crate::judge::proofs::{Grounds, Linked};
+use crate::judge::Judging;
+use crate::judge::proofs::{Grounds, Linked, Ran};
 use crate::project::{FunctionPlan, Project};
-use crate::store::{FindingId, NewRun, RunId, RunOutcome, Store, SymbolRow};
+use crate::store::{FindingId, NewRun, RunOutcome, Store, SymbolRow};
 use crate::symbol::SymbolName;
 use crate::verdict::{CFault, Finding, Grade, Proofs, RunStats};
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use trial::{Run, Trial};
 
 /// The judgement of one symbol.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Judgement {
     pub symbol: SymbolName,
     pub file: String,
@@ -74,33 +73,27 @@ impl Judgement {
             line: planned.function.place.line,
             grade,
             reason,
-            proofs: Proofs::default(),
-            executions: None,
-            accept_rate: None,
-            millis: None,
-            space: None,
-            callees_in_c: Vec::new(),
-            provenance: None,
             // A contract that a model proposed is not a person's; another remark reports it.
             contract_edited: planned.edited
                 && planned.judgeable.contract().is_none_or(|contract| contract.proposed_by.is_none()),
-            last_run: None,
-            trouble: None,
-            unconfirmed: None,
-            finding: None,
-            c_faults: Vec::new(),
-            c_fault: false,
+            ..Self::default()
         }
     }
 
     /// How thoroughly a run must judge this port before it builds on it; `None` for a refuted port.
     pub fn ask(&self) -> Option<Ask> {
-        let holds = matches!(self.grade, Grade::Weak | Grade::Verified | Grade::Exhaustive);
         match self.trouble {
             Some(Trouble::Refuted) => None,
-            None if holds && self.unconfirmed.is_none() => Some(Ask::Short),
+            None if self.grade.holds() && self.unconfirmed.is_none() => {
+                Some(Ask::Short(Box::new(self.clone())))
+            }
             _ => Some(Ask::Whole),
         }
+    }
+
+    /// Whether a short run is enough before another port builds on it.
+    pub fn is_confirmed(&self) -> bool {
+        matches!(self.ask(), Some(Ask::Short(_)))
     }
 
     fn with(mut self, stats: &RunStats) -> Self {
@@ -116,133 +109,120 @@ pub fn save_symbols(project: &Project, store: &mut Store) -> Result<()> {
     store.save_symbols(&project.library.functions.iter().map(SymbolRow::of).collect::<Vec<_>>())
 }
 
-/// Judges the ports of `wanted` in the tree: audit, build, fuzzing. `command` is stored as the requested command;
-/// `budget` replaces the configured one.
-pub fn verify(
-    project: &Project,
-    store: &mut Store,
-    (wanted, command): (&[&FunctionPlan], &str),
-    budget: Option<Budget>,
-    judge: &Judge,
-    reporter: &mut dyn Reporter,
-) -> Result<Vec<Judgement>> {
-    let new = NewRun {
-        command: command.to_owned(),
-        tool_version: env!("CARGO_PKG_VERSION").into(),
-        ..NewRun::default()
-    };
-    let run = store.start_run(&new)?;
-    let wanted: Vec<_> = wanted.iter().map(|planned| (*planned, Ask::Whole)).collect();
-    let result = verify_in(project, store, &wanted, budget, (judge, run), reporter);
-    let outcome = match &result {
-        Ok(all) if all.iter().any(|j| j.grade == Grade::Refuted) => RunOutcome::Refuted,
-        Ok(all) if all.iter().all(|j| grade::is_enough(j.grade, project.config.grade.least)) => {
-            RunOutcome::Done
-        }
-        Ok(_) => RunOutcome::Incomplete,
-        Err(error) if error.kind() == ErrorKind::Interrupted => RunOutcome::Interrupted,
-        Err(_) => RunOutcome::Failed,
-    };
-    store.finish_run(run, outcome)?;
-    result
-}
-
-/// Like [`verify`], as part of a run, with a depth for each port.
-pub fn verify_in(
-    project: &Project,
-    store: &mut Store,
-    wanted: &[(&FunctionPlan, Ask)],
-    budget: Option<Budget>,
-    (judge, run): (&Judge, RunId),
-    reporter: &mut dyn Reporter,
-) -> Result<Vec<Judgement>> {
-    let lock = Lock::load(project.workspace.root())?.unwrap_or_default();
-    let trials = wanted.iter().map(|(planned, ask)| Trial::of(planned, *ask, &lock, judge));
-    let mut trials = trials.collect::<Result<Vec<_>>>()?;
-    let short: Vec<&FunctionPlan> =
-        wanted.iter().filter(|(_, ask)| *ask == Ask::Short).map(|(planned, _)| *planned).collect();
-    if !short.is_empty() {
-        let mut known = known(project, store, &short)?.into_iter();
-        for trial in trials.iter_mut().filter(|trial| trial.ask == Ask::Short) {
-            trial.known = known.next();
-        }
+impl Judging<'_, '_> {
+    /// Judges the ports of `wanted` in the tree, as a run of its own. `command` is stored as the requested command;
+    /// `budget` replaces the configured one.
+    pub fn verify(
+        &mut self,
+        wanted: &[&FunctionPlan],
+        command: &str,
+        budget: Option<Budget>,
+    ) -> Result<Vec<Judgement>> {
+        let run = self.store.start_run(&NewRun {
+            command: command.to_owned(),
+            tool_version: env!("CARGO_PKG_VERSION").into(),
+            ..NewRun::default()
+        })?;
+        self.run = Some(run);
+        let wanted = wanted.iter().map(|planned| (*planned, Ask::Whole)).collect();
+        let result = self.judge_ports(wanted, budget);
+        let least = self.judge.project.config.grade.least;
+        let outcome = match &result {
+            Ok(all) if all.iter().any(|j| j.grade == Grade::Refuted) => RunOutcome::Refuted,
+            Ok(all) if all.iter().all(|j| grade::is_enough(j.grade, least)) => RunOutcome::Done,
+            Ok(_) => RunOutcome::Incomplete,
+            Err(error) if error.kind() == ErrorKind::Interrupted => RunOutcome::Interrupted,
+            Err(_) => RunOutcome::Failed,
+        };
+        self.store.finish_run(run, outcome)?;
+        result
     }
-    let open = trials.iter().filter(|trial| trial.is_open());
-    // A short run relies on earlier measurements.
-    let judged: Vec<&FunctionPlan> =
-        open.clone().filter(|trial| trial.ask == Ask::Whole).map(|trial| trial.planned).collect();
-    let is_any_open = open.count() > 0;
-    // A port that the audit rejects causes no build.
-    let built: Vec<&FunctionPlan> =
-        trials.iter().filter(|trial| trial.is_built()).map(|trial| trial.planned).collect();
-    let binary = match built.is_empty() {
-        false => judge.harnesses(&built, reporter)?,
-        true => PathBuf::new(),
-    };
-    let grounds = Grounds::lay(project, (judge, store), &judged, reporter)?;
-    if is_any_open {
-        let linked = Linked::read(judge, &binary)?;
-        for trial in trials.iter_mut().filter(|trial| trial.is_open()) {
-            trial.prepare(&linked, &grounds, judge)?;
-        }
-    }
-    let budget = budget.unwrap_or_else(|| judge.acceptance_budget());
-    run_abreast(&trials, (&binary, budget), store, &grounds, (judge, run), reporter)
-}
 
-/// Runs the open trials, one per core at a time, and concludes all trials in order.
-fn run_abreast(
-    trials: &[Trial],
-    (binary, budget): (&Path, Budget),
-    store: &mut Store,
-    grounds: &Grounds,
-    (judge, run): (&Judge, RunId),
-    reporter: &mut dyn Reporter,
-) -> Result<Vec<Judgement>> {
-    let interrupt = judge.interrupt;
-    let runs = trials.iter().map(|trial| match trial.is_open() {
-        true => {
-            let known = findings::known_breaks(store, trial.planned)?;
-            Ok(Some(Run::of(judge, binary, trial, known)))
-        }
-        false => Ok(None),
-    });
-    let runs: Vec<Option<Run>> = runs.collect::<Result<_>>()?;
-    let work = |run: &Option<Run>, see: &mut dyn FnMut(&RunStats)| {
-        run.as_ref().map(|run| run.judge(budget, interrupt, see)).transpose()
-    };
-    let mut all = Vec::new();
-    abreast(&runs, &work, interrupt, &mut |at, word| {
-        let trial = &trials[at];
-        let symbol = trial.planned.function.name.clone();
-        match word {
-            Word::Begun => {
-                let (work, index) = ("verify", at + 1);
-                reporter.event(Event::SymbolStarted { symbol, work, index, total: trials.len() });
-            }
-            Word::Stats(stats) => reporter.event(Event::Fuzzing { symbol, stats }),
-            Word::Ended(ran) => {
-                let c_faults: Vec<CFault> =
-                    ran.iter().flat_map(|(verdict, _)| verdict.c_faults()).cloned().collect();
-                let mut judgement = trial.conclude(ran, store, grounds, (judge, run))?;
-                for found in c_faults {
-                    let id = findings::keep_c_fault((store, Some(run)), trial.planned, &found, reporter)?;
-                    judgement.c_faults.push((id, found));
-                }
-                if let Some((_, finding)) = &judgement.finding {
-                    let finding = Box::new(finding.clone());
-                    reporter.event(Event::Found { symbol: symbol.clone(), finding });
-                }
-                let summary = judgement.reason.clone().unwrap_or_else(|| "no difference found".to_owned());
-                let (grade, ok) = (
-                    Some(judgement.grade),
-                    grade::is_enough(judgement.grade, judge.project.config.grade.least),
-                );
-                reporter.event(Event::SymbolFinished { symbol, ok, grade, summary });
-                all.push(judgement);
+    /// Judges ports in the tree, each as thoroughly as asked: audit, build, fuzzing.
+    pub fn judge_ports(
+        &mut self,
+        wanted: Vec<(&FunctionPlan, Ask)>,
+        budget: Option<Budget>,
+    ) -> Result<Vec<Judgement>> {
+        let judge = self.judge;
+        let lock = Lock::load(judge.project.workspace.root())?.unwrap_or_default();
+        let trials = wanted.into_iter().map(|(planned, ask)| Trial::of(planned, ask, &lock, judge));
+        let mut trials = trials.collect::<Result<Vec<_>>>()?;
+        // A port that the audit rejects causes no build.
+        let built: Vec<_> =
+            trials.iter().filter(|trial| trial.is_built()).map(|trial| trial.planned).collect();
+        let binary = match built.is_empty() {
+            false => judge.harnesses(&built, self.reporter)?,
+            true => PathBuf::new(),
+        };
+        let open = trials.iter().filter(|trial| trial.is_open());
+        // A short run relies on earlier measurements.
+        let judged: Vec<_> = open.filter(|trial| trial.ask.is_whole()).map(|trial| trial.planned).collect();
+        let grounds = Grounds::lay(self, &judged)?;
+        if trials.iter().any(Trial::is_open) {
+            let linked = Linked::read(judge, &binary)?;
+            for trial in trials.iter_mut().filter(|trial| trial.is_open()) {
+                trial.prepare(&linked, &grounds, judge)?;
             }
         }
-        Ok(())
-    })?;
-    Ok(all)
+        let budget = budget.unwrap_or_else(|| judge.acceptance_budget());
+        let runs = trials.iter().map(|trial| match trial.is_open() {
+            true => Run::of(judge, &binary, trial, self.store).map(Some),
+            false => Ok(None),
+        });
+        let runs: Vec<Option<Run>> = runs.collect::<Result<_>>()?;
+        self.run_trials(&trials, &runs, budget, &grounds)
+    }
+
+    /// Runs the open trials, one per core at a time, and concludes all trials in order.
+    fn run_trials(
+        &mut self,
+        trials: &[Trial],
+        runs: &[Option<Run>],
+        budget: Budget,
+        grounds: &Grounds,
+    ) -> Result<Vec<Judgement>> {
+        let interrupt = self.judge.interrupt;
+        let work = |run: &Option<Run>, see: &mut dyn FnMut(&RunStats)| {
+            run.as_ref().map(|run| run.judge(budget, interrupt, see)).transpose()
+        };
+        let mut all = Vec::new();
+        abreast(runs, &work, interrupt, &mut |at, word| {
+            let trial = &trials[at];
+            let symbol = trial.planned.function.name.clone();
+            match word {
+                Word::Begun => {
+                    let (work, index) = ("verify", at + 1);
+                    self.reporter.event(Event::SymbolStarted { symbol, work, index, total: trials.len() });
+                }
+                Word::Stats(stats) => self.reporter.event(Event::Fuzzing { symbol, stats }),
+                Word::Ended(ran) => {
+                    let judgement = self.concluded(trial, ran, grounds)?;
+                    let summary =
+                        judgement.reason.clone().unwrap_or_else(|| "no difference found".to_owned());
+                    let ok = grade::is_enough(judgement.grade, self.judge.project.config.grade.least);
+                    let grade = Some(judgement.grade);
+                    self.reporter.event(Event::SymbolFinished { symbol, ok, grade, summary });
+                    all.push(judgement);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// The judgement of a trial; its findings are stored and reported.
+    fn concluded(&mut self, trial: &Trial, ran: Option<Ran>, grounds: &Grounds) -> Result<Judgement> {
+        let c_faults: Vec<CFault> = ran.iter().flat_map(|(verdict, _)| verdict.c_faults()).cloned().collect();
+        let mut judgement = trial.conclude(ran, self, grounds)?;
+        for found in c_faults {
+            let id = self.keep_c_fault(trial.planned, &found, self.run)?;
+            judgement.c_faults.push((id, found));
+        }
+        if let Some((_, finding)) = &judgement.finding {
+            let (symbol, finding) = (trial.planned.function.name.clone(), Box::new(finding.clone()));
+            self.reporter.event(Event::Found { symbol, finding });
+        }
+        Ok(judgement)
+    }
 }

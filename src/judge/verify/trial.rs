@@ -7,49 +7,49 @@ use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::evidence::fingerprint::Fingerprint;
 use crate::evidence::lock::Lock;
-use crate::fuzz::campaign::{Budget, Campaign};
-use crate::judge::proofs::{self, Grounds, Linked};
-use crate::judge::{self, Judge, Outcome};
+use crate::fuzz::campaign::Budget;
+use crate::judge::proofs::{self, Grounds, Linked, Ran};
+use crate::judge::{Judge, Judging, Outcome, PortRun};
 use crate::platform::process::Interrupt;
 use crate::project::FunctionPlan;
 use crate::project::ported::Ported;
-use crate::store::{RunId, Store};
+use crate::store::Store;
 use crate::symbol::SymbolName;
-use crate::verdict::{Grade, Measured, Proofs, RunStats, Share, Verdict};
-use std::collections::BTreeSet;
+use crate::verdict::{Grade, Proofs, RunStats, Verdict};
 use std::path::Path;
 
-/// The verdict of a run with its isolated replay, and the share of agreeing inputs.
-pub type Ran = (Verdict, Measured<Share>);
-
 /// How thoroughly a port is judged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Ask {
     /// Everything that a verdict needs.
     Whole,
-    /// For evidence that fits the tree: the kept inputs and a few new ones must not refute the port; the earlier
+    /// For evidence that fits the tree: the kept inputs and a few new ones must not refute the port; this earlier
     /// judgement stays.
-    Short,
+    Short(Box<Judgement>),
+}
+
+impl Ask {
+    /// Whether a new verdict is asked for.
+    pub fn is_whole(&self) -> bool {
+        matches!(self, Self::Whole)
+    }
 }
 
 /// Budget of a short run; the kept inputs run in any case, whatever time they take.
 const SHORT: Budget = Budget { seconds: 1, executions: Some(2_000) };
 
-/// The run of a port, with everything that it needs on another thread.
+/// The run of a port, as thorough as asked.
 pub struct Run {
-    campaign: Campaign,
-    /// The number of inputs, if they are few enough to try all.
-    points: Option<u64>,
-    ask: Ask,
+    port: PortRun,
+    is_whole: bool,
 }
 
 impl Run {
-    /// The run of the port in this binary; `known` are C's known faults.
-    pub fn of(judge: &Judge, binary: &Path, trial: &Trial, known: BTreeSet<String>) -> Self {
-        let planned = trial.planned;
-        let literals = trial.literals.clone();
-        let campaign = Campaign { known_breaks: Some(known), literals, ..judge.campaign(binary, planned) };
-        Self { campaign, points: judge.points(planned), ask: trial.ask }
+    /// The run of the port in this binary.
+    pub fn of(judge: &Judge, binary: &Path, trial: &Trial, store: &Store) -> Result<Self> {
+        let module = judge.project.module(&trial.planned.function.module)?;
+        let port = judge.port_run(binary, trial.planned, &module, store)?;
+        Ok(Self { port, is_whole: trial.ask.is_whole() })
     }
 
     /// Runs both sides in one process, then in isolation.
@@ -59,16 +59,14 @@ impl Run {
         interrupt: &Interrupt,
         see: &mut dyn FnMut(&RunStats),
     ) -> Result<Ran> {
-        if self.ask == Ask::Short {
-            let verdict = self.campaign.judge_with(self.points, SHORT, interrupt, see)?;
-            let ran = proofs::apart(&self.campaign, verdict, interrupt)?;
+        if !self.is_whole {
+            let ran = self.port.isolated(self.port.run(SHORT, interrupt, see)?, interrupt)?;
             // A short run may miss both sides or have bad luck: any other verdict comes from the whole run.
             if matches!(ran.0, Verdict::Unrefuted(_) | Verdict::Refuted { .. }) {
                 return Ok(ran);
             }
         }
-        let verdict = self.campaign.judge_with(self.points, budget, interrupt, see)?;
-        proofs::apart(&self.campaign, verdict, interrupt)
+        self.port.isolated(self.port.run(budget, interrupt, see)?, interrupt)
     }
 }
 
@@ -96,15 +94,11 @@ impl Subject {
 pub struct Trial<'p> {
     pub planned: &'p FunctionPlan,
     pub ask: Ask,
-    /// Its status before a short run, which stays.
-    pub known: Option<Judgement>,
     /// The texts before the build; `None` without a port.
     subject: Option<Subject>,
     provenance: String,
     /// The functions that still run as C.
     callees_in_c: Vec<SymbolName>,
-    /// Numbers with which the code may compare lengths.
-    literals: Vec<usize>,
     /// The outcome, if it is known without a run.
     decided: Option<Outcome>,
 }
@@ -134,8 +128,7 @@ impl<'p> Trial<'p> {
                 Some(Outcome::without_run(Grade::Stub, reason))
             }
         };
-        let (literals, callees_in_c) = (judge::literals(Some(&module), planned), Vec::new());
-        Ok(Self { planned, ask, known: None, subject, provenance, callees_in_c, literals, decided })
+        Ok(Self { planned, ask, subject, provenance, callees_in_c: Vec::new(), decided })
     }
 
     /// Decides what needs the build but no run: whether the harness can judge, and the linkage proof.
@@ -161,13 +154,8 @@ impl<'p> Trial<'p> {
     }
 
     /// Stores the outcome of the port.
-    pub fn conclude(
-        &self,
-        ran: Option<Ran>,
-        store: &mut Store,
-        grounds: &Grounds,
-        (judge, run): (&Judge, RunId),
-    ) -> Result<Judgement> {
+    pub fn conclude(&self, ran: Option<Ran>, judging: &mut Judging, grounds: &Grounds) -> Result<Judgement> {
+        let judge = judging.judge;
         // Hours may have passed: evidence must be about the texts that were built.
         let module = judge.project.module(&self.planned.function.module)?;
         let is_same = match &self.subject {
@@ -175,55 +163,44 @@ impl<'p> Trial<'p> {
             None => true,
         };
         if !is_same {
-            return self.without_run(&changed(), store, judge);
+            return self.without_run(&changed(), judging);
         }
         match (&self.decided, ran) {
-            (Some(outcome), _) => self.without_run(outcome, store, judge),
-            (None, Some((Verdict::Unrefuted(_), _))) if self.ask == Ask::Short => {
-                let missing = || Error::new(ErrorKind::Internal, "a short run without a record");
-                self.known.clone().ok_or_else(missing)
-            }
-            (None, Some(ran)) => self.with_run(ran, store, grounds, (judge, run)),
+            (Some(outcome), _) => self.without_run(outcome, judging),
+            (None, Some(ran)) => match (&self.ask, &ran.0) {
+                (Ask::Short(known), Verdict::Unrefuted(_)) => Ok((**known).clone()),
+                _ => self.with_run(ran, judging, grounds),
+            },
             (None, None) => Err(Error::new(ErrorKind::Internal, "a port was neither run nor refused")),
         }
     }
 
-    fn without_run(&self, outcome: &Outcome, store: &mut Store, judge: &Judge) -> Result<Judgement> {
-        let module = judge.project.module(&self.planned.function.module)?;
+    fn without_run(&self, outcome: &Outcome, judging: &mut Judging) -> Result<Judgement> {
         match outcome.grade {
-            Grade::Stub => judge.forget(self.planned)?,
+            Grade::Stub => judging.judge.forget(self.planned)?,
             // Without a judgement, the earlier record stays.
             Grade::Unjudged => {}
-            _ => judge.record(store, self.planned, &module, (outcome, &self.provenance))?,
+            _ => judging.judge.record(judging.store, self.planned, outcome, &self.provenance)?,
         }
         Ok(Judgement::new(self.planned, outcome.grade, outcome.reason()))
     }
 
-    fn with_run(
-        &self,
-        (verdict, apart): Ran,
-        store: &mut Store,
-        grounds: &Grounds,
-        (judge, run): (&Judge, RunId),
-    ) -> Result<Judgement> {
-        let planned = self.planned;
-        let module = judge.project.module(&planned.function.module)?;
+    fn with_run(&self, (verdict, apart): Ran, judging: &mut Judging, grounds: &Grounds) -> Result<Judgement> {
+        let (planned, judge) = (self.planned, judging.judge);
         let proofs = Proofs { apart, ..grounds.proofs(judge, planned, &verdict)? };
-        let outcome =
-            Outcome::of(&verdict, proofs, (&self.callees_in_c, planned), &judge.project.config.grade);
-        let outcome = judge.ratcheted(planned, &module, outcome)?;
+        let outcome = judge.outcome(planned, &verdict, proofs, &self.callees_in_c)?;
         // The evidence covers the seeds, so the counterexample must be added to them first.
         let c_fault = matches!(verdict, Verdict::CFault { .. });
         let finding = match verdict {
             Verdict::Refuted { finding, .. } => {
                 let dir = judge.seeds(&planned.function.name);
                 let text = self.subject.as_ref().map_or("", |subject| subject.fingerprint.rust.as_str());
-                let id = judge.record_finding(store, run, planned, (&finding, text), &dir)?;
+                let id = judging.record_finding(planned, &finding, text, &dir)?;
                 Some((id, *finding))
             }
             Verdict::Unrefuted(_) | Verdict::CFault { .. } | Verdict::Vacuous { .. } => None,
         };
-        judge.record(store, planned, &module, (&outcome, &self.provenance))?;
+        judge.record(judging.store, planned, &outcome, &self.provenance)?;
         let reason = outcome.reason();
         Ok(Judgement {
             callees_in_c: self.callees_in_c.clone(),
@@ -256,7 +233,7 @@ fn refused(judge: &Judge, planned: &FunctionPlan, module_text: &str) -> Result<O
 }
 
 /// The audit's problems in one line.
-pub fn audit_reason(judge: &Judge, planned: &FunctionPlan, report: &AuditReport) -> String {
+fn audit_reason(judge: &Judge, planned: &FunctionPlan, report: &AuditReport) -> String {
     let file = format!("{}/src/{}.rs", judge.project.config.rust.dir, planned.function.module);
     let problems: Vec<String> =
         report.problems.iter().map(|p| format!("{file}:{}: {}", p.line, p.reason)).collect();

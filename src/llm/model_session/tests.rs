@@ -31,9 +31,8 @@ impl Bench {
         let mut store = Store::open(&dir.path().join("state.db")).unwrap();
         let function = function("f", "int f(void);", vec![]);
         store.save_symbols(&[SymbolRow::of(&function)]).unwrap();
-        let asks = Asks { roles: &[ROLE], config: &config, workflow: None };
-        let session =
-            ModelSession::open(&workspace, &mut store, ("a test", asks), &Interrupt::none()).unwrap();
+        let asks = Asks { command: "a test", roles: &[ROLE], config: &config, workflow: None };
+        let session = ModelSession::open(&workspace, &mut store, asks, &Interrupt::none()).unwrap();
         Self { dir, store, session, function }
     }
 
@@ -59,10 +58,14 @@ impl Bench {
                 max_tokens: 1_000,
             };
             let ask = if parts { ModelSession::ask_for_parts } else { ModelSession::ask };
-            let with: (&mut Store, &mut dyn Reporter) = (&mut self.store, &mut Deaf);
-            let answer =
-                ask(&mut self.session, with, (&self.function, Traced::default()), prompt, &Interrupt::none())
-                    .unwrap();
+            let question = Question {
+                store: &mut self.store,
+                reporter: &mut Deaf,
+                function: &self.function,
+                traced: Traced::default(),
+                interrupt: &Interrupt::none(),
+            };
+            let answer = ask(&mut self.session, question, prompt).unwrap();
             let is_silent = self.session.silence(&self.function).is_some();
             assert!(!is_silent || answer.is_err(), "{answer:?}");
             answer.map(|reply| reply.text)

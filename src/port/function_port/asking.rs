@@ -5,23 +5,23 @@ use crate::error::{ErrorKind, Result};
 use crate::llm::{self, Blocks, Exchange, Label, Prompt, Reply, StopReason};
 use crate::port::prompt::Question;
 use crate::port::session::Session;
-use crate::port::supervisor::Outcome;
+use crate::port::supervisor::{Outcome, Step};
 
 impl<'p> FunctionPort<'p> {
-    /// The next question. `repeated`: the last fix left the same failure; `problem`: the fault of the last reply.
-    pub fn prompt(
-        &mut self,
-        session: &mut Session<'p>,
-        (enhance, repeated): (bool, bool),
-        problem: Option<&str>,
-    ) -> Result<Prompt> {
+    /// The question that the supervisor wants asked.
+    pub fn prompt(&mut self, session: &mut Session<'p>, step: &Step) -> Result<Prompt> {
         let memory = self.recall(session)?;
         let candidate = self.state.candidate().unwrap_or_default();
-        let question = match (&self.feedback, enhance) {
-            (Some(feedback), true) => Question::Enhance { candidate, feedback, repeated },
+        let (problem, repeated) = match step {
+            Step::AskEnhancer { repeated, reply_problem, .. } => (reply_problem, Some(*repeated)),
+            Step::AskPrototyper { reply_problem } => (reply_problem, None),
+            _ => (&None, None),
+        };
+        let question = match (&self.feedback, repeated) {
+            (Some(feedback), Some(repeated)) => Question::Enhance { candidate, feedback, repeated },
             _ => Question::Prototype,
         };
-        let role = question.role();
+        let (role, problem, enhance) = (question.role(), problem.as_deref(), repeated.is_some());
         let number = self.questions[usize::from(enhance)] + 1;
         let max_tokens = session.models.max_tokens(role, self.state.rank());
         let prompt =
@@ -53,7 +53,9 @@ impl<'p> FunctionPort<'p> {
 
     /// Charges and stores an exchange, and reads its reply. A reply truncated for the first time is not used.
     pub fn answered(&mut self, session: &mut Session<'p>, exchange: Exchange) -> Result<Outcome> {
-        session.heard(&self.planned.function, &exchange, self.traced())?;
+        let Session { models, store, reporter, .. } = session;
+        let (rank, traced) = self.traced();
+        models.heard(store, *reporter, &self.planned.function, &exchange, rank, traced)?;
         if exchange.longer().is_some() {
             return Ok(Outcome::ModelTruncated);
         }

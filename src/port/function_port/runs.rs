@@ -5,13 +5,14 @@ use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::fuzz::campaign::{Budget, Campaign};
-use crate::judge::{self, findings};
+use crate::judge::PortRun;
+use crate::judge::proofs::Ran;
 use crate::platform::process::Interrupt;
 use crate::port::feedback;
 use crate::port::session::Session;
 use crate::port::supervisor::{Outcome, Step};
 use crate::project::ported::PortModule;
-use crate::verdict::{Measured, RunStats, Share, Verdict};
+use crate::verdict::{RunStats, Verdict};
 use std::path::PathBuf;
 
 /// Whether prompts may show the inputs of a run.
@@ -21,19 +22,13 @@ enum Inputs {
     Hidden,
 }
 
-/// The runs of a binary, with everything that they need on a thread of their own.
+/// The runs of a candidate, and where the counterexamples are that no prompt may show.
 pub struct Runs {
-    pub campaign: Campaign,
-    points: Option<u64>,
+    pub port: PortRun,
     hidden: PathBuf,
 }
 
 impl Runs {
-    /// Runs both sides once.
-    pub fn run(&self, budget: Budget, stop: &Interrupt, see: &mut dyn FnMut(&RunStats)) -> Result<Verdict> {
-        self.campaign.judge_with(self.points, budget, stop, see)
-    }
-
     /// Runs the held-back inputs, after a run with this verdict.
     pub fn gate(
         &self,
@@ -45,8 +40,9 @@ impl Runs {
         let part = |n: u64| (n / 4).max(1);
         let budget = Budget { seconds: part(budget.seconds), executions: budget.executions.map(part) };
         // C faults that the earlier run found are not new.
-        let known = self.campaign.known_breaks.iter().flatten().chain(before.stats().broken.keys());
-        let campaign = Campaign { known_breaks: Some(known.cloned().collect()), ..self.campaign.clone() };
+        let campaign = &self.port.campaign;
+        let known = campaign.known_breaks.iter().flatten().chain(before.stats().broken.keys());
+        let campaign = Campaign { known_breaks: Some(known.cloned().collect()), ..campaign.clone() };
         campaign.gate(budget, self.hidden.clone(), stop, see)
     }
 }
@@ -57,14 +53,10 @@ impl<'p> FunctionPort<'p> {
         let internal = || Error::new(ErrorKind::Internal, "fuzzing before building");
         let binary = self.binary.as_ref().ok_or_else(internal)?;
         let judge = &session.judge;
-        let held_back = Some(judge.held_back(self.planned)?);
-        let known_breaks = Some(findings::known_breaks(session.store, self.planned)?);
-        let literals = judge::literals(Some(&PortModule::read(self.spliced.clone())), self.planned);
-        Ok(Runs {
-            campaign: Campaign { held_back, known_breaks, literals, ..judge.campaign(binary, self.planned) },
-            points: judge.points(self.planned),
-            hidden: judge.hidden_seeds(&self.planned.function.name),
-        })
+        let module = PortModule::read(self.spliced.clone());
+        let mut port = judge.port_run(binary, self.planned, &module, session.store)?;
+        port.campaign.held_back = Some(judge.held_back(self.planned)?);
+        Ok(Runs { port, hidden: judge.hidden_seeds(&self.planned.function.name) })
     }
 
     /// Reads the verdict of a run in the loop.
@@ -87,18 +79,13 @@ impl<'p> FunctionPort<'p> {
 
     /// Reads the verdicts of the acceptance run and of the hidden gate, which does not run if the acceptance run
     /// decided.
-    pub fn judged(
-        &mut self,
-        session: &mut Session<'p>,
-        (verdict, apart): (Verdict, Measured<Share>),
-        gate: Option<Verdict>,
-    ) -> Result<Outcome> {
+    pub fn judged(&mut self, session: &mut Session<'p>, ran: Ran, gate: Option<Verdict>) -> Result<Outcome> {
         let (good, bad) = (Outcome::AcceptanceUnrefuted, Outcome::AcceptanceRefuted);
-        let mut outcome = self.outcome(session, &verdict, Inputs::Shown, good.clone(), bad)?;
+        let mut outcome = self.outcome(session, &ran.0, Inputs::Shown, good.clone(), bad)?;
         if let Some(gate) = gate.filter(|_| outcome == good) {
             outcome = self.outcome(session, &gate, Inputs::Hidden, good, bad)?;
         }
-        self.accepted = Some((verdict, apart));
+        self.accepted = Some(ran);
         Ok(outcome)
     }
 
@@ -110,9 +97,9 @@ impl<'p> FunctionPort<'p> {
         good: Outcome,
         bad: fn(String) -> Outcome,
     ) -> Result<Outcome> {
-        let mut kept = Vec::new();
+        let (mut kept, run) = (Vec::new(), Some(session.models.id));
         for found in verdict.c_faults() {
-            kept.push(session.keep_c_fault(self.planned, found)?);
+            kept.push(session.judging().keep_c_fault(self.planned, found, run)?);
         }
         match verdict {
             Verdict::CFault { found, .. } => {
@@ -139,7 +126,7 @@ impl<'p> FunctionPort<'p> {
                     Inputs::Shown => (judge.private_seeds(&symbol), feedback::refuted(finding)),
                     Inputs::Hidden => (judge.hidden_seeds(&symbol), feedback::refuted_unseen(finding.class)),
                 };
-                session.record_finding(self.planned, (finding, &hash), &dir)?;
+                session.judging().record_finding(self.planned, finding, &hash, &dir)?;
                 self.feedback = Some(feedback);
                 self.finding = Some((**finding).clone());
                 self.trouble = format!("{}: {}", finding.class, finding.what);

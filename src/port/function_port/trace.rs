@@ -1,11 +1,11 @@
 //! The rows of a port in the store: one for each step with its reason, and one for each candidate.
 
 use super::FunctionPort;
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::llm::model_session::Traced;
 use crate::port::session::Session;
 use crate::port::supervisor::{self, Outcome, Step};
-use crate::port::taking::{Taking, millis};
+use crate::port::taking::{Taking, ended_by, millis};
 use crate::store::{Attempt, NewStep};
 use std::time::Instant;
 
@@ -29,17 +29,14 @@ impl<'p> FunctionPort<'p> {
         taking.end(session.store, came)
     }
 
-    /// Ends a step that is abandoned because the run ends.
-    fn abandon(&mut self, session: &mut Session<'p>) -> Result<()> {
-        self.end(session, ("interrupted", "the run ended"))
-    }
-
     /// Ends a step with its outcome, or with the error of the tool, the model or the user.
     pub(super) fn end_with(&mut self, session: &mut Session<'p>, result: &Result<Outcome>) -> Result<()> {
         match result {
             Ok(outcome) => self.end(session, (outcome.word(), &self.detail(outcome))),
-            Err(error) if error.kind() == ErrorKind::Interrupted => self.abandon(session),
-            Err(error) => self.end(session, ("failed", &error.to_string())),
+            Err(error) => {
+                let (word, detail) = ended_by(error);
+                self.end(session, (word, &detail))
+            }
         }
     }
 
@@ -80,15 +77,6 @@ impl<'p> FunctionPort<'p> {
     /// Details of an outcome besides its word.
     fn detail(&self, outcome: &Outcome) -> String {
         match outcome {
-            // The full text, with its position, was recorded when the problem was found.
-            Outcome::AuditRejected(_)
-            | Outcome::DoesNotCompile(_)
-            | Outcome::Refuted(_)
-            | Outcome::AcceptanceRefuted(_)
-            | Outcome::CFault(_)
-            | Outcome::BudgetExhausted
-            | Outcome::ModelTruncated
-            | Outcome::ModelRefused => self.trouble.clone(),
             Outcome::ReplyUnusable(detail) | Outcome::NotTranslated(detail) => detail.clone(),
             Outcome::Vacuous => "one side was never called".into(),
             Outcome::CandidateReceived(_)
@@ -97,6 +85,8 @@ impl<'p> FunctionPort<'p> {
             | Outcome::Unrefuted
             | Outcome::AcceptanceUnrefuted
             | Outcome::TreeMoved => String::new(),
+            // The full text, with its position, was recorded when the problem was found.
+            _ => self.trouble.clone(),
         }
     }
 }

@@ -2,8 +2,10 @@
 
 use crate::verdict::CFaultKind;
 
-/// The next action.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The next action. Visits are counted by its kind, the node.
+#[derive(Debug, Clone, PartialEq, Eq, strum::EnumDiscriminants)]
+#[strum_discriminants(name(Node), derive(PartialOrd, Ord, strum::IntoStaticStr))]
+#[strum_discriminants(strum(serialize_all = "kebab-case"), doc = "The kind of a step.")]
 pub enum Step {
     /// Have c2rust translate the C text.
     Translate,
@@ -30,33 +32,15 @@ pub enum Step {
     Stop(StopReason),
 }
 
-/// Steps whose visits are counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Node {
-    Translator,
-    Prototyper,
-    Enhancer,
-    Audit,
-    Build,
-    Smoke,
-    Fuzz,
-    Accept,
-}
-
 impl Step {
-    /// The node of this step; `None` for the two ends.
-    pub fn node(&self) -> Option<Node> {
-        Some(match self {
-            Self::Translate => Node::Translator,
-            Self::AskPrototyper { .. } => Node::Prototyper,
-            Self::AskEnhancer { .. } => Node::Enhancer,
-            Self::Audit => Node::Audit,
-            Self::Build => Node::Build,
-            Self::Smoke => Node::Smoke,
-            Self::Fuzz => Node::Fuzz,
-            Self::Accept => Node::Accept,
-            Self::Done | Self::Stop(_) => return None,
-        })
+    /// One word, as in the trace.
+    pub fn word(&self) -> &'static str {
+        Node::from(self).into()
+    }
+
+    /// Whether the port ends with it.
+    pub fn is_end(&self) -> bool {
+        matches!(self, Self::Done | Self::Stop(_))
     }
 }
 
@@ -83,7 +67,8 @@ pub enum Circle {
 }
 
 /// Why a port ends without an accepted candidate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum StopReason {
     DoesNotCompile,
     RejectedByAudit,
@@ -108,18 +93,8 @@ impl StopReason {
     /// One word, as in tables, JSON and the database.
     pub fn word(self) -> &'static str {
         match self {
-            Self::DoesNotCompile => "does-not-compile",
-            Self::RejectedByAudit => "rejected-by-audit",
-            Self::Refuted => "refuted",
-            Self::TargetNotCalled => "target-not-called",
             Self::CFault(fault) => fault.word(),
-            Self::NotTranslated => "not-translated",
-            Self::ReplyUnusable => "reply-unusable",
-            Self::ModelTruncated => "model-truncated",
-            Self::ModelRefused => "model-refused",
-            Self::Budget => "budget",
-            Self::Loop(_) => "loop",
-            Self::Defect => "defect",
+            reason => reason.into(),
         }
     }
 }
@@ -136,9 +111,11 @@ impl From<Why> for StopReason {
 }
 
 /// The outcome of a step. Keys are normalised, so that the same failure has the same key.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Outcome {
     /// The text of the candidate.
+    #[strum(to_string = "candidate")]
     CandidateReceived(String),
     /// c2rust has no candidate, with the reason.
     NotTranslated(String),
@@ -146,7 +123,9 @@ pub enum Outcome {
     ReplyUnusable(String),
     ModelTruncated,
     ModelRefused,
+    #[strum(to_string = "passed")]
     AuditPassed,
+    #[strum(to_string = "rejected-by-audit")]
     AuditRejected(String),
     Built,
     DoesNotCompile(String),
@@ -155,9 +134,22 @@ pub enum Outcome {
     Vacuous,
     /// An input distinguished both sides, because of a C fault.
     CFault(CFaultKind),
+    #[strum(to_string = "accepted")]
     AcceptanceUnrefuted,
+    #[strum(to_string = "refuted")]
     AcceptanceRefuted(String),
+    #[strum(to_string = "budget")]
     BudgetExhausted,
     /// Other ports came into the tree after the accepted candidate's overlay was made.
     TreeMoved,
+}
+
+impl Outcome {
+    /// One word, as in the trace and in the list of attempts.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::CFault(fault) => fault.word(),
+            outcome => outcome.into(),
+        }
+    }
 }

@@ -31,22 +31,23 @@ fn enhancer(why: Why) -> Step {
 /// Outcomes that lead to the step that each row of the table is about.
 fn path(node: Node) -> Vec<Outcome> {
     let to = [
-        (Node::Prototyper, candidate(1)),
+        (Node::AskPrototyper, candidate(1)),
         (Node::Audit, Outcome::AuditPassed),
         (Node::Build, Outcome::Built),
         (Node::Smoke, Outcome::Unrefuted),
         (Node::Fuzz, Outcome::Unrefuted),
     ];
     let until = match node {
-        Node::Translator | Node::Prototyper => 0,
-        Node::Audit | Node::Enhancer => 1,
+        Node::Translate | Node::AskPrototyper => 0,
+        Node::Audit | Node::AskEnhancer => 1,
         Node::Build => 2,
         Node::Smoke => 3,
         Node::Fuzz => 4,
         Node::Accept => 5,
+        Node::Done | Node::Stop => unreachable!("an end leads nowhere"),
     };
     let mut path: Vec<Outcome> = to.into_iter().take(until).map(|(_, outcome)| outcome).collect();
-    if node == Node::Enhancer {
+    if node == Node::AskEnhancer {
         path.push(Outcome::AuditRejected("k".into()));
     }
     path
@@ -58,27 +59,27 @@ fn every_edge() {
     let key = || "k2".to_owned();
     let stop = Step::Stop;
     let table = [
-        (Node::Prototyper, candidate(2), Step::Audit),
+        (Node::AskPrototyper, candidate(2), Step::Audit),
         (
-            Node::Prototyper,
+            Node::AskPrototyper,
             O::ReplyUnusable("p".into()),
             Step::AskPrototyper { reply_problem: Some("p".into()) },
         ),
-        (Node::Prototyper, O::ModelTruncated, stop(StopReason::ModelTruncated)),
-        (Node::Prototyper, O::ModelRefused, stop(StopReason::ModelRefused)),
-        (Node::Prototyper, O::BudgetExhausted, stop(StopReason::Budget)),
-        (Node::Prototyper, O::Built, stop(StopReason::Defect)),
-        (Node::Prototyper, O::NotTranslated("w".into()), stop(StopReason::Defect)),
-        (Node::Enhancer, candidate(2), Step::Audit),
-        (Node::Enhancer, candidate(1), stop(StopReason::Loop(Circle::SameText))),
+        (Node::AskPrototyper, O::ModelTruncated, stop(StopReason::ModelTruncated)),
+        (Node::AskPrototyper, O::ModelRefused, stop(StopReason::ModelRefused)),
+        (Node::AskPrototyper, O::BudgetExhausted, stop(StopReason::Budget)),
+        (Node::AskPrototyper, O::Built, stop(StopReason::Defect)),
+        (Node::AskPrototyper, O::NotTranslated("w".into()), stop(StopReason::Defect)),
+        (Node::AskEnhancer, candidate(2), Step::Audit),
+        (Node::AskEnhancer, candidate(1), stop(StopReason::Loop(Circle::SameText))),
         (
-            Node::Enhancer,
+            Node::AskEnhancer,
             O::ReplyUnusable("p".into()),
             Step::AskEnhancer { why: Why::RejectedByAudit, repeated: false, reply_problem: Some("p".into()) },
         ),
-        (Node::Enhancer, O::ModelTruncated, stop(StopReason::ModelTruncated)),
-        (Node::Enhancer, O::ModelRefused, stop(StopReason::ModelRefused)),
-        (Node::Enhancer, O::BudgetExhausted, stop(StopReason::Budget)),
+        (Node::AskEnhancer, O::ModelTruncated, stop(StopReason::ModelTruncated)),
+        (Node::AskEnhancer, O::ModelRefused, stop(StopReason::ModelRefused)),
+        (Node::AskEnhancer, O::BudgetExhausted, stop(StopReason::Budget)),
         (Node::Audit, O::AuditPassed, Step::Build),
         (Node::Audit, O::AuditRejected(key()), enhancer(Why::RejectedByAudit)),
         (Node::Audit, O::Built, stop(StopReason::Defect)),
@@ -106,14 +107,14 @@ fn every_edge() {
         // Before C has run there is no C fault; a changed tree matters only to an accepted candidate.
         (Node::Audit, O::CFault(CFaultKind::Breaks), stop(StopReason::Defect)),
         (Node::Build, O::CFault(CFaultKind::Breaks), stop(StopReason::Defect)),
-        (Node::Enhancer, O::CFault(CFaultKind::Breaks), stop(StopReason::Defect)),
+        (Node::AskEnhancer, O::CFault(CFaultKind::Breaks), stop(StopReason::Defect)),
         (Node::Audit, O::TreeMoved, stop(StopReason::Defect)),
         (Node::Accept, O::TreeMoved, stop(StopReason::Defect)),
         (Node::Accept, O::BudgetExhausted, stop(StopReason::Budget)),
     ];
     for (node, outcome, step) in table {
         let mut state = after(&path(node));
-        assert_eq!(next(&state).node(), Some(node));
+        assert_eq!(Node::from(&next(&state)), node);
         apply(&mut state, outcome.clone());
         assert_eq!(next(&state), step, "{node:?} then {outcome:?}");
     }
@@ -176,7 +177,7 @@ fn what_c_does_wrong_costs_no_fix() {
         for fault in [CFaultKind::Breaks, CFaultKind::Hangs, CFaultKind::Differs] {
             let mut state = after(&path(node));
             apply(&mut state, Outcome::CFault(fault));
-            assert_eq!(state.counters(), Counters::default());
+            assert_eq!(state.counters, Counters::default());
             assert_eq!(next(&state), Step::Stop(StopReason::CFault(fault)));
             assert!(why(&state, &next(&state)).starts_with("not the port's: "));
         }
@@ -215,7 +216,7 @@ fn failing(mut state: PortState, node: Node, outcome: &dyn Fn(u32) -> Outcome) -
             apply(&mut state, step);
         }
         apply(&mut state, outcome(round));
-        if next(&state).node().is_none() {
+        if next(&state).is_end() {
             return (round, state);
         }
     }
@@ -231,7 +232,7 @@ fn every_limit_stops_with_its_reason() {
         (Node::Fuzz, Outcome::Vacuous, 2, StopReason::TargetNotCalled),
         (Node::Fuzz, Outcome::Refuted(key()), 3, StopReason::Refuted),
         (Node::Accept, Outcome::AcceptanceRefuted(key()), 3, StopReason::Refuted),
-        (Node::Prototyper, Outcome::ReplyUnusable(key()), 2, StopReason::ReplyUnusable),
+        (Node::AskPrototyper, Outcome::ReplyUnusable(key()), 2, StopReason::ReplyUnusable),
     ] {
         assert_eq!(fail_at(node, &outcome), (fixes, Step::Stop(reason)), "{outcome:?}");
     }
@@ -241,7 +242,7 @@ fn every_limit_stops_with_its_reason() {
 fn a_step_entered_too_often_is_a_loop_whatever_the_limits() {
     let mut state = PortState::new(Limits { compile_fixes: 1_000, ..Limits::default() }, ONE);
     let mut built = 0;
-    while next(&state).node().is_some() {
+    while !next(&state).is_end() {
         apply(&mut state, candidate(built));
         apply(&mut state, Outcome::AuditPassed);
         apply(&mut state, Outcome::DoesNotCompile(format!("{built}")));
@@ -291,8 +292,10 @@ fn outcome_of(node: Node, dice: u8, n: u32) -> Outcome {
     use Outcome as O;
     let key = (n % 3).to_string();
     let (forward, other) = match node {
-        Node::Translator => (candidate(n), vec![O::NotTranslated(key)]),
-        Node::Prototyper | Node::Enhancer => (candidate(n), vec![O::ReplyUnusable(key), O::ModelTruncated]),
+        Node::Translate => (candidate(n), vec![O::NotTranslated(key)]),
+        Node::AskPrototyper | Node::AskEnhancer => {
+            (candidate(n), vec![O::ReplyUnusable(key), O::ModelTruncated])
+        }
         Node::Audit => (O::AuditPassed, vec![O::AuditRejected(key)]),
         Node::Build => (O::Built, vec![O::DoesNotCompile(key.clone()), O::AuditRejected(key)]),
         Node::Smoke | Node::Fuzz => {
@@ -302,6 +305,7 @@ fn outcome_of(node: Node, dice: u8, n: u32) -> Outcome {
             O::AcceptanceUnrefuted,
             vec![O::AcceptanceRefuted(key), O::Vacuous, O::CFault(CFaultKind::Hangs)],
         ),
+        Node::Done | Node::Stop => unreachable!("an end has no outcome"),
     };
     match dice {
         0..=59 => forward,
@@ -325,7 +329,10 @@ proptest! {
         let mut seen: Vec<Outcome> = Vec::new();
         for (dice, n) in dice {
             let step = next(&state);
-            let Some(node) = step.node() else { break };
+            if step.is_end() {
+                break;
+            }
+            let node = Node::from(&step);
             let outcome = outcome_of(node, dice, n);
             let has = |wanted: &Outcome| seen.contains(wanted);
             prop_assert!(step != Step::Translate || state.maker() == Maker::C2rust);
@@ -341,7 +348,7 @@ proptest! {
             }
             seen.push(outcome.clone());
             apply(&mut state, outcome);
-            let paid = state.counters();
+            let paid = state.counters;
             prop_assert!(paid.compile_fixes <= compile_fixes);
             prop_assert!(paid.validation_fixes <= validation_fixes);
             prop_assert!(paid.repairs <= repairs);
@@ -355,7 +362,7 @@ proptest! {
             }
         }
         // There were as many dice as possible visits.
-        prop_assert!(next(&state).node().is_none(), "{:?} did not end", state);
+        prop_assert!(next(&state).is_end(), "{:?} did not end", state);
     }
 }
 
@@ -364,7 +371,7 @@ fn the_phase_changes_when_both_sides_were_called_and_stays() {
     use Outcome as O;
     let key = || "k".to_owned();
     let table = [
-        (Node::Prototyper, candidate(2), Phase::Compilation),
+        (Node::AskPrototyper, candidate(2), Phase::Compilation),
         (Node::Audit, O::AuditPassed, Phase::Compilation),
         (Node::Build, O::Built, Phase::Compilation),
         (Node::Build, O::DoesNotCompile(key()), Phase::Compilation),

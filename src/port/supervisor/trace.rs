@@ -1,58 +1,7 @@
-//! The text of steps in a trace: their names, reasons and outcomes. Pure, like the whole supervisor.
+//! The reasons of steps in a trace. Pure, like the whole supervisor.
 
-use super::{Circle, NODE_VISITS, Node, Outcome, PortState, SAME_FAILURES, Stage, Step, StopReason, Why};
+use super::{Circle, NODE_VISITS, Node, PortState, SAME_FAILURES, Step, StopReason, Why};
 use crate::config::Maker;
-
-impl Step {
-    /// One word, as in the trace.
-    pub fn word(&self) -> &'static str {
-        match (self.node(), self) {
-            (Some(node), _) => node.word(),
-            (None, Self::Stop(_)) => "stop",
-            (None, _) => "done",
-        }
-    }
-}
-
-impl Node {
-    /// The word of its steps.
-    fn word(self) -> &'static str {
-        match self {
-            Self::Translator => "translate",
-            Self::Prototyper => "ask-prototyper",
-            Self::Enhancer => "ask-enhancer",
-            Self::Audit => "audit",
-            Self::Build => "build",
-            Self::Smoke => "smoke",
-            Self::Fuzz => "fuzz",
-            Self::Accept => "accept",
-        }
-    }
-}
-
-impl Outcome {
-    /// One word, as in the trace and in the list of attempts.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::CandidateReceived(_) => "candidate",
-            Self::NotTranslated(_) => "not-translated",
-            Self::ReplyUnusable(_) => "reply-unusable",
-            Self::ModelTruncated => "model-truncated",
-            Self::ModelRefused => "model-refused",
-            Self::AuditPassed => "passed",
-            Self::AuditRejected(_) => "rejected-by-audit",
-            Self::Built => "built",
-            Self::DoesNotCompile(_) => "does-not-compile",
-            Self::Unrefuted => "unrefuted",
-            Self::Refuted(_) | Self::AcceptanceRefuted(_) => "refuted",
-            Self::Vacuous => "vacuous",
-            Self::CFault(fault) => fault.word(),
-            Self::AcceptanceUnrefuted => "accepted",
-            Self::BudgetExhausted => "budget",
-            Self::TreeMoved => "tree-moved",
-        }
-    }
-}
 
 /// The reason for `step`, which must be the state's next one.
 pub fn why(state: &PortState, step: &Step) -> String {
@@ -83,7 +32,7 @@ pub fn why(state: &PortState, step: &Step) -> String {
 
 /// Whether a new candidate source is asked for the first time after another one.
 fn is_first(state: &PortState) -> bool {
-    state.before.is_some() && state.visits(Node::Prototyper) + state.visits(Node::Enhancer) == 0
+    state.before.is_some() && state.visits(Node::AskPrototyper) + state.visits(Node::AskEnhancer) == 0
 }
 
 /// Why the next candidate source is asked.
@@ -95,8 +44,8 @@ fn after(state: &PortState) -> String {
         }
         (reason, _) => reason.map_or("given up", StopReason::word),
     };
-    let (own, all, goes_on) = match state.stage {
-        Stage::Failed(_) => (state.rank + 1, state.makers.enhancers, "goes on with its candidate"),
+    let (own, all, goes_on) = match state.next {
+        Step::AskEnhancer { .. } => (state.rank + 1, state.makers.enhancers, "goes on with its candidate"),
         _ => (state.rank + 1, state.makers.prototypers, "begins anew"),
     };
     format!("the model before ended as {how}: model {own} of {all} {goes_on}")
@@ -131,7 +80,10 @@ fn why_stopped(state: &PortState, reason: StopReason) -> String {
         StopReason::Loop(Circle::SameFailure) => {
             format!("{SAME_FAILURES} consecutive fixes left the same failure")
         }
-        StopReason::Loop(Circle::SameStep(node)) => format!("`{}` was done {NODE_VISITS} times", node.word()),
+        StopReason::Loop(Circle::SameStep(node)) => {
+            let step: &str = node.into();
+            format!("`{step}` was done {NODE_VISITS} times")
+        }
         StopReason::Defect => "an outcome that the step cannot have: a defect of this tool".into(),
     }
 }

@@ -71,7 +71,7 @@ fn module(project: &Project, name: &str, mut functions: Vec<&FunctionPlan>) -> R
     let mut text = if exists { fs::read_to_string(&path)? } else { module_head(&c_file) };
     item::parse(&text).map_err(|error| {
         let at = error.span().start();
-        let shown = path.strip_prefix(project.workspace.root()).unwrap_or(&path).display().to_string();
+        let shown = project.shown(&path);
         Error::new(ErrorKind::Build, format!("{shown}:{}:{}: {error}", at.line, at.column + 1))
             .help(format!("correct the syntax of {shown}"))
     })?;

@@ -32,8 +32,7 @@ pub fn definitions(library: &Library, kinds: &[Kind]) -> Vec<Definition> {
 
 fn of_global(global: &Global) -> Definition {
     let text = global.ty.spelling.clone();
-    let key = (&global.key, global.name.to_string());
-    of(key, Kind::Global, &global.place, text, String::new())
+    of(&global.key, global.name.to_string(), Kind::Global, &global.place, text, String::new())
 }
 
 fn of_type(ty: &TypeDefinition) -> Definition {
@@ -43,21 +42,15 @@ fn of_type(ty: &TypeDefinition) -> Definition {
         TypeForm::Enum => Kind::Enum,
         TypeForm::Typedef => Kind::Typedef,
     };
-    of((&ty.key, ty.name.clone()), kind, &ty.place, ty.text.clone(), ty.comment.clone())
+    of(&ty.key, ty.name.clone(), kind, &ty.place, ty.text.clone(), ty.comment.clone())
 }
 
 fn of_macro(found: &Macro) -> Definition {
-    let key = (&found.key, found.name.clone());
-    of(key, Kind::Macro, &found.place, found.text.clone(), found.comment.clone())
+    let (text, comment) = (found.text.clone(), found.comment.clone());
+    of(&found.key, found.name.clone(), Kind::Macro, &found.place, text, comment)
 }
 
-fn of(
-    (key, name): (&SymbolKey, String),
-    kind: Kind,
-    place: &Place,
-    text: String,
-    comment: String,
-) -> Definition {
+fn of(key: &SymbolKey, name: String, kind: Kind, place: &Place, text: String, comment: String) -> Definition {
     Definition {
         name,
         kind,

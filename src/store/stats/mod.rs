@@ -29,8 +29,79 @@ pub struct Records {
     pub names: BTreeMap<SymbolKey, SymbolName>,
 }
 
-/// A trial: one symbol in one run.
-type Trial<'r> = (RunId, &'r SymbolKey);
+/// One symbol in one run: its port, or its tests, or both.
+#[derive(Debug, Clone, Default)]
+struct Trial<'r> {
+    calls: Vec<&'r ModelCall>,
+    attempts: Vec<&'r Attempt>,
+    steps: Vec<&'r StepRow>,
+    /// The run ended by Ctrl-C or a kill.
+    is_interrupted: bool,
+}
+
+type Trials<'r> = BTreeMap<(RunId, &'r SymbolKey), Trial<'r>>;
+
+impl Trial<'_> {
+    /// Whether a port was begun, whatever its result; generated tests have model roles of their own.
+    fn is_port(&self) -> bool {
+        let is_for_tests = |call: &&ModelCall| TEST_ROLES.contains(&call.role.as_str());
+        !self.attempts.is_empty() || !self.steps.is_empty() || !self.calls.iter().all(is_for_tests)
+    }
+
+    fn is_accepted(&self) -> bool {
+        self.attempts.iter().any(|attempt| attempt.outcome == "accepted")
+    }
+
+    /// Whether the accepted port is c2rust's.
+    fn is_translated(&self) -> bool {
+        let by_c2rust = |attempt: &Attempt| attempt.maker.as_deref() == Some(Maker::C2rust.word());
+        self.attempts.iter().any(|attempt| attempt.outcome == "accepted" && by_c2rust(attempt))
+    }
+
+    /// Whether its last step was interrupted: it has the outcome `interrupted`, or no outcome in a run that ended
+    /// by a kill. In such a run, also whether a model was asked without any step or attempt.
+    fn is_cut_off(&self) -> bool {
+        let last = self.steps.iter().rev().max_by_key(|step| step.number);
+        match last.map(|step| step.outcome.as_deref()) {
+            Some(Some(outcome)) => outcome == "interrupted",
+            Some(None) => self.is_interrupted,
+            None => self.is_interrupted && self.attempts.is_empty(),
+        }
+    }
+
+    /// The result of the port; `None` without one.
+    fn fate(&self) -> Option<Fate> {
+        self.is_port().then(|| match self.is_cut_off() {
+            true => Fate::Interrupted,
+            false => Fate::of(self.is_accepted()),
+        })
+    }
+
+    /// Whether it reached a phase. `None` stands for trials from before phases were stored.
+    fn is_in(&self, phase: Option<&str>) -> bool {
+        match phase {
+            Some(phase) => self.steps.iter().any(|step| step.phase == phase),
+            None => self.steps.is_empty(),
+        }
+    }
+
+    /// The result of a phase.
+    fn fate_in(&self, phase: Option<&str>) -> Option<Fate> {
+        match (phase, self.fate()?) {
+            (Some("compilation"), _) if self.is_in(Some("optimization")) => Some(Fate::Passed),
+            (Some("compilation"), Fate::Passed) => Some(Fate::Failed),
+            (_, fate) => Some(fate),
+        }
+    }
+
+    /// The duration of its steps, or of its attempts if steps were not stored.
+    fn millis(&self) -> u64 {
+        match self.steps.is_empty() {
+            true => self.attempts.iter().map(|attempt| attempt.millis).sum(),
+            false => self.steps.iter().filter_map(|step| step.millis).sum(),
+        }
+    }
+}
 
 /// One line of the statistics.
 #[derive(Debug, Clone, PartialEq)]
@@ -127,87 +198,24 @@ impl Records {
         Ok(records)
     }
 
-    /// Every function with any step, attempt or call in a run, for its port or for its tests.
-    fn trials(&self) -> BTreeSet<Trial<'_>> {
-        let of_calls = self.calls.iter().filter_map(|paid| Some((paid.run, paid.call.symbol.as_ref()?)));
-        let of_attempts = self.attempts.iter().map(|attempt| (attempt.run, &attempt.symbol));
-        of_calls.chain(of_attempts).chain(self.steps.iter().map(|step| (step.run, &step.symbol))).collect()
-    }
-
-    /// Every port that was begun, whatever its result.
-    fn ports(&self) -> BTreeSet<Trial<'_>> {
-        let for_tests = |paid: &&PaidCall| TEST_ROLES.contains(&paid.call.role.as_str());
-        let of_calls = self.calls.iter().filter(|paid| !for_tests(paid));
-        let of_calls = of_calls.filter_map(|paid| Some((paid.run, paid.call.symbol.as_ref()?)));
-        let of_attempts = self.attempts.iter().map(|attempt| (attempt.run, &attempt.symbol));
-        of_calls.chain(of_attempts).chain(self.steps.iter().map(|step| (step.run, &step.symbol))).collect()
-    }
-
-    fn accepted(&self) -> BTreeSet<Trial<'_>> {
-        let accepted = self.attempts.iter().filter(|attempt| attempt.outcome == "accepted");
-        accepted.map(|attempt| (attempt.run, &attempt.symbol)).collect()
-    }
-
-    /// Trials whose last step was interrupted: it has the outcome `interrupted`, or no outcome in a run that
-    /// ended by a kill. In such a run, also symbols that a model was asked about without any step or attempt.
-    fn cut_off(&self) -> BTreeSet<Trial<'_>> {
-        let mut last: BTreeMap<Trial, &StepRow> = BTreeMap::new();
-        for step in &self.steps {
-            let known = last.entry((step.run, &step.symbol)).or_insert(step);
-            if step.number > known.number {
-                *known = step;
+    /// Every function with any step, attempt or call in a run.
+    fn trials(&self) -> Trials<'_> {
+        let mut trials = Trials::new();
+        for paid in &self.calls {
+            if let Some(key) = &paid.call.symbol {
+                trials.entry((paid.run, key)).or_default().calls.push(&paid.call);
             }
         }
-        let tried: BTreeSet<Trial> = self.attempts.iter().map(|a| (a.run, &a.symbol)).collect();
-        let is_cut_off = |trial: &Trial| match last.get(trial).map(|step| step.outcome.as_deref()) {
-            Some(Some(outcome)) => outcome == "interrupted",
-            Some(None) => self.interrupted.contains(&trial.0),
-            None => self.interrupted.contains(&trial.0) && !tried.contains(trial),
-        };
-        self.ports().into_iter().filter(is_cut_off).collect()
-    }
-
-    /// The result of each port.
-    fn fates(&self) -> BTreeMap<Trial<'_>, Fate> {
-        let (accepted, cut_off) = (self.accepted(), self.cut_off());
-        let fate = |trial: &Trial| match cut_off.contains(trial) {
-            true => Fate::Interrupted,
-            false => Fate::of(accepted.contains(trial)),
-        };
-        self.ports().into_iter().map(|trial| (trial, fate(&trial))).collect()
-    }
-
-    /// Trials in which c2rust's port was accepted.
-    fn translated(&self) -> BTreeSet<Trial<'_>> {
-        let is_one = |attempt: &&Attempt| {
-            attempt.outcome == "accepted" && attempt.maker.as_deref() == Some(Maker::C2rust.word())
-        };
-        self.attempts.iter().filter(is_one).map(|attempt| (attempt.run, &attempt.symbol)).collect()
-    }
-
-    /// The phases that each trial reached; absent if phases were not stored.
-    fn phases(&self) -> BTreeMap<Trial<'_>, BTreeSet<&str>> {
-        let mut phases: BTreeMap<Trial, BTreeSet<&str>> = BTreeMap::new();
-        for step in &self.steps {
-            phases.entry((step.run, &step.symbol)).or_default().insert(&step.phase);
-        }
-        phases
-    }
-
-    /// The duration of each trial: of its steps, or of its attempts if steps were not stored.
-    fn millis(&self) -> BTreeMap<Trial<'_>, u64> {
-        let mut millis: BTreeMap<Trial, u64> = BTreeMap::new();
-        for step in &self.steps {
-            *millis.entry((step.run, &step.symbol)).or_default() += step.millis.unwrap_or(0);
-        }
-        let traced: BTreeSet<Trial> = millis.keys().copied().collect();
         for attempt in &self.attempts {
-            let trial = (attempt.run, &attempt.symbol);
-            if !traced.contains(&trial) {
-                *millis.entry(trial).or_default() += attempt.millis;
-            }
+            trials.entry((attempt.run, &attempt.symbol)).or_default().attempts.push(attempt);
         }
-        millis
+        for step in &self.steps {
+            trials.entry((step.run, &step.symbol)).or_default().steps.push(step);
+        }
+        for ((run, _), trial) in &mut trials {
+            trial.is_interrupted = self.interrupted.contains(run);
+        }
+        trials
     }
 
     fn name(&self, key: &SymbolKey) -> String {
@@ -218,52 +226,41 @@ impl Records {
 impl Stats {
     /// Computes the statistics.
     pub fn of(records: &Records) -> Self {
-        let (trials, ports) = (records.trials(), records.ports());
-        let everything = |_: &Trial| Some(String::new());
-        let translated = records.translated();
-        let mut total = by_trial(records, &trials, &everything);
+        let trials = records.trials();
+        let ports: Vec<&Trial> = trials.values().filter(|trial| trial.is_port()).collect();
         Self {
-            symbols: by_trial(records, &trials, &|(_, key)| Some(records.name(key))),
+            symbols: grouped(&trials, |(_, key), _| Some(records.name(key))),
             roles: by_role(records),
             makers: by_maker(records),
-            phases: by_phase(records, &ports),
-            workflows: by_trial(records, &trials, &|trial| match translated.contains(trial) {
+            phases: by_phase(records, &trials),
+            workflows: grouped(&trials, |(run, _), trial| match trial.is_translated() {
                 // c2rust involves no model, so the workflow does not matter.
                 true => Some(Maker::C2rust.word().to_owned()),
-                false => records.workflows.get(&trial.0).cloned(),
+                false => records.workflows.get(run).cloned(),
             }),
-            total: total.pop().unwrap_or_else(|| Group {
-                name: None,
-                spent: Totals::default(),
-                passes: Passes::default(),
-                millis: Some(0),
-            }),
-            trial: middle(records, &ports, |calls| Some(Totals::of(calls.iter().copied()).tokens())),
-            first_prompt: middle(records, &last(&ports), |calls| Some(calls.first()?.input_tokens)),
+            total: group(None, &trials.values().collect::<Vec<_>>()),
+            trial: middle(&ports, |calls| Some(Totals::of(calls.iter().copied()).tokens())),
+            first_prompt: middle(&last(&trials), |calls| Some(calls.first()?.input_tokens)),
         }
     }
 }
 
 /// Groups whole trials by a name.
-fn by_trial(
-    records: &Records,
-    trials: &BTreeSet<Trial>,
-    name: &dyn Fn(&Trial) -> Option<String>,
-) -> Vec<Group> {
-    let (fates, millis) = (records.fates(), records.millis());
-    let mut groups: BTreeMap<Option<String>, BTreeSet<Trial>> = BTreeMap::new();
-    for trial in trials {
-        groups.entry(name(trial)).or_default().insert(*trial);
+fn grouped(trials: &Trials, name: impl Fn(&(RunId, &SymbolKey), &Trial) -> Option<String>) -> Vec<Group> {
+    let mut groups: BTreeMap<Option<String>, Vec<&Trial>> = BTreeMap::new();
+    for (of, trial) in trials {
+        groups.entry(name(of, trial)).or_default().push(trial);
     }
-    let group = |(name, members): (_, BTreeSet<Trial>)| Group {
+    groups.into_iter().map(|(name, members)| group(name, &members)).collect()
+}
+
+fn group(name: Option<String>, members: &[&Trial]) -> Group {
+    Group {
         name,
-        spent: Totals::of(calls(records, |paid| {
-            paid.call.symbol.as_ref().is_some_and(|key| members.contains(&(paid.run, key)))
-        })),
-        passes: Passes::of(members.iter().filter_map(|trial| fates.get(trial).copied())),
-        millis: Some(members.iter().filter_map(|trial| millis.get(trial)).sum()),
-    };
-    groups.into_iter().map(group).collect()
+        spent: Totals::of(members.iter().flat_map(|trial| trial.calls.iter().copied())),
+        passes: Passes::of(members.iter().filter_map(|trial| trial.fate())),
+        millis: Some(members.iter().map(|trial| trial.millis()).sum()),
+    }
 }
 
 /// Groups replies by model role.
@@ -304,27 +301,18 @@ fn replies(records: &Records) -> impl Iterator<Item = &Attempt> {
 }
 
 /// Groups calls and steps by phase; rows from before phases were stored form a separate group.
-fn by_phase(records: &Records, ports: &BTreeSet<Trial>) -> Vec<Group> {
-    let (fates, reached) = (records.fates(), records.phases());
-    let in_phase = |trial: &&Trial, phase: Option<&str>| match (reached.get(*trial), phase) {
-        (Some(phases), Some(phase)) => phases.contains(phase),
-        (phases, phase) => phases.is_none() && phase.is_none(),
-    };
-    let fate = |trial: &Trial, phase: Option<&str>| match (phase, fates[trial]) {
-        (Some("compilation"), _) if in_phase(&trial, Some("optimization")) => Fate::Passed,
-        (Some("compilation"), Fate::Passed) => Fate::Failed,
-        (_, fate) => fate,
+fn by_phase(records: &Records, trials: &Trials) -> Vec<Group> {
+    let is_of_port = |paid: &PaidCall| {
+        let key = paid.call.symbol.as_ref();
+        key.is_none_or(|key| trials.get(&(paid.run, key)).is_some_and(Trial::is_port))
     };
     let group = |phase: Option<&'static str>| {
-        let members = ports.iter().filter(|trial| in_phase(trial, phase));
+        let members = trials.values().filter(|trial| trial.is_in(phase));
         let millis = records.steps.iter().filter(|step| phase == Some(step.phase.as_str()));
         Group {
             name: phase.map(str::to_owned),
-            spent: Totals::of(calls(records, |paid| {
-                let of = paid.call.symbol.as_ref().map(|key| (paid.run, key));
-                paid.call.phase.as_deref() == phase && of.is_none_or(|trial| ports.contains(&trial))
-            })),
-            passes: Passes::of(members.map(|trial| fate(trial, phase))),
+            spent: Totals::of(calls(records, |paid| paid.call.phase.as_deref() == phase && is_of_port(paid))),
+            passes: Passes::of(members.filter_map(|trial| trial.fate_in(phase))),
             millis: phase.map(|_| millis.filter_map(|step| step.millis).sum()),
         }
     };
@@ -336,25 +324,20 @@ fn calls(records: &Records, is_meant: impl Fn(&PaidCall) -> bool) -> impl Iterat
     records.calls.iter().filter(move |paid| is_meant(paid)).map(|paid| &paid.call)
 }
 
-/// The last trial of each symbol.
-fn last<'r>(trials: &BTreeSet<Trial<'r>>) -> BTreeSet<Trial<'r>> {
+/// The last port of each symbol.
+fn last<'t, 'r>(trials: &'t Trials<'r>) -> Vec<&'t Trial<'r>> {
     // Trials are in the order of their runs, so later ones replace earlier ones.
-    let last: BTreeMap<&SymbolKey, RunId> = trials.iter().map(|(run, key)| (*key, *run)).collect();
-    last.into_iter().map(|(key, run)| (run, key)).collect()
+    let ports = trials.iter().filter(|(_, trial)| trial.is_port());
+    let last: BTreeMap<&SymbolKey, &Trial> = ports.map(|((_, key), trial)| (*key, trial)).collect();
+    last.into_values().collect()
 }
 
 /// The median of a count over the trials in which a model answered.
-fn middle(
-    records: &Records,
-    trials: &BTreeSet<Trial>,
-    count: impl Fn(&[&ModelCall]) -> Option<u64>,
-) -> Option<Middle> {
+fn middle(trials: &[&Trial], count: impl Fn(&[&ModelCall]) -> Option<u64>) -> Option<Middle> {
     let (mut counts, mut estimated) = (Vec::new(), false);
-    for (run, key) in trials {
-        let answered: Vec<&ModelCall> = calls(records, |paid| {
-            paid.run == *run && paid.call.symbol.as_ref() == Some(*key) && paid.call.error.is_none()
-        })
-        .collect();
+    for trial in trials {
+        let answered: Vec<&ModelCall> =
+            trial.calls.iter().copied().filter(|call| call.error.is_none()).collect();
         if !answered.is_empty() {
             counts.extend(count(&answered));
             estimated |= answered.iter().any(|call| call.estimated);

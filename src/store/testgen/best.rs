@@ -1,18 +1,20 @@
 //! The best configuration for each kind of function, by the mean score of its runs in one context.
 
 use crate::error::Result;
-use crate::store::columns::{date, unsigned, word};
+use crate::store::table::Table;
 use crate::store::{ConfigRow, Store};
 use crate::test_record::{ConfigId, RunId, TestGenContext};
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
-use serde::Serialize;
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use serde::{Deserialize, Serialize};
+
+const BESTS: Table = Table { name: "testgen_best_configs", flags: &["is_override"], ..Table::PLAIN };
 
 /// The kind that includes all functions.
 pub const GLOBAL: &str = "_global_";
 
 /// The best configuration for a kind of function.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BestConfig {
     /// The kind in one word, or [`GLOBAL`].
     pub task_type: String,
@@ -28,17 +30,7 @@ pub struct BestConfig {
     pub total_runs: u64,
     /// Whether there is a best configuration for [`GLOBAL`] and it is another one.
     pub is_override: bool,
-    #[serde(serialize_with = "crate::test_record::date::serialize")]
     pub updated_at: Timestamp,
-}
-
-/// The results of a configuration's runs.
-struct Standing {
-    config: i64,
-    run: String,
-    score: f64,
-    pass_count: i64,
-    total_runs: i64,
 }
 
 impl Store {
@@ -46,7 +38,10 @@ impl Store {
     pub fn testgen_best(&self, task_type: &str, context: &TestGenContext) -> Result<Option<BestConfig>> {
         self.query(|connection| {
             let sql = "SELECT * FROM testgen_best_configs WHERE task_type = ?1 AND context = ?2";
-            connection.prepare_cached(sql)?.query_row([task_type, &context.to_string()], read).optional()
+            connection
+                .prepare_cached(sql)?
+                .query_row([task_type, &context.to_string()], |row| BESTS.read(row))
+                .optional()
         })
     }
 
@@ -78,7 +73,7 @@ impl Store {
     pub fn testgen_bests(&self) -> Result<Vec<BestConfig>> {
         self.query(|connection| {
             let sql = "SELECT * FROM testgen_best_configs ORDER BY context, task_type <> ?1, task_type";
-            connection.prepare(sql)?.query_map([GLOBAL], read)?.collect()
+            connection.prepare(sql)?.query_map([GLOBAL], |row| BESTS.read(row))?.collect()
         })
     }
 
@@ -92,10 +87,15 @@ impl Store {
             let sql = "SELECT config FROM testgen_best_configs WHERE task_type = ?1 AND context = ?2";
             let holder: Option<i64> =
                 transaction.query_row(sql, params![of.0, of.1], |row| row.get(0)).optional()?;
-            let Some(winner) = leader(&transaction, (of.0, &of.1), holder)? else { return Ok(false) };
-            write(&transaction, (of.0, &of.1), &winner)?;
+            let Some(best) = leader(&transaction, (of.0, &of.1), holder)? else { return Ok(false) };
+            BESTS.replace(&transaction, &best)?;
+            // The global row determines `is_override` of every other row.
+            let sql = "UPDATE testgen_best_configs SET is_override = coalesce(config <>
+                           (SELECT config FROM testgen_best_configs WHERE task_type = ?1 AND context = ?2), 0)
+                       WHERE context = ?2";
+            transaction.execute(sql, [GLOBAL, &of.1])?;
             transaction.commit()?;
-            Ok(holder != Some(winner.config))
+            Ok(holder != Some(best.config.0))
         })
     }
 }
@@ -106,64 +106,16 @@ fn leader(
     connection: &Connection,
     (task_type, context): (&str, &str),
     holder: Option<i64>,
-) -> rusqlite::Result<Option<Standing>> {
+) -> rusqlite::Result<Option<BestConfig>> {
     let sql = "WITH told AS (SELECT * FROM testgen_runs WHERE (?1 = ?2 OR task_type = ?1) AND context = ?4)
-               SELECT config, avg(score) AS mean, count(*) AS total_runs,
+               SELECT config, avg(told.score) AS score, count(*) AS total_runs,
                    count(*) FILTER (WHERE comprehensiveness >= min_comprehensiveness) AS pass_count,
                    (SELECT run_id FROM told AS own WHERE own.config = told.config AND own.score IS NOT NULL
-                    ORDER BY own.score DESC, own.id LIMIT 1) AS run
+                    ORDER BY own.score DESC, own.id LIMIT 1) AS run,
+                   ?1 AS task_type, ?4 AS context, 0 AS is_override, ?5 AS updated_at
                FROM told JOIN testgen_configs ON testgen_configs.id = told.config
-               GROUP BY config HAVING count(score) > 0
-               ORDER BY mean DESC, config IS ?3 DESC, config LIMIT 1";
-    let read = |row: &Row| {
-        Ok(Standing {
-            config: row.get("config")?,
-            run: row.get("run")?,
-            score: row.get("mean")?,
-            pass_count: row.get("pass_count")?,
-            total_runs: row.get("total_runs")?,
-        })
-    };
-    connection.prepare_cached(sql)?.query_row(params![task_type, GLOBAL, holder, context], read).optional()
-}
-
-fn write(
-    connection: &Connection,
-    (task_type, context): (&str, &str),
-    best: &Standing,
-) -> rusqlite::Result<()> {
-    connection.execute(
-        "INSERT OR REPLACE INTO testgen_best_configs
-             (task_type, config, run, score, pass_count, total_runs, is_override, updated_at, context)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7, ?8)",
-        params![
-            task_type,
-            best.config,
-            best.run,
-            best.score,
-            best.pass_count,
-            best.total_runs,
-            crate::store::now().to_string(),
-            context,
-        ],
-    )?;
-    // The global row determines `is_override` of every other row.
-    let sql = "UPDATE testgen_best_configs SET is_override = coalesce(config <>
-                   (SELECT config FROM testgen_best_configs WHERE task_type = ?1 AND context = ?2), 0)
-               WHERE context = ?2";
-    connection.execute(sql, [GLOBAL, context]).map(drop)
-}
-
-fn read(row: &Row) -> rusqlite::Result<BestConfig> {
-    Ok(BestConfig {
-        task_type: row.get("task_type")?,
-        context: word(row, "context")?,
-        config: ConfigId(row.get("config")?),
-        run: word(row, "run")?,
-        score: row.get("score")?,
-        pass_count: unsigned(row, "pass_count")?,
-        total_runs: unsigned(row, "total_runs")?,
-        is_override: row.get("is_override")?,
-        updated_at: date(row, "updated_at")?,
-    })
+               GROUP BY config HAVING count(told.score) > 0
+               ORDER BY avg(told.score) DESC, config IS ?3 DESC, config LIMIT 1";
+    let values = params![task_type, GLOBAL, holder, context, crate::store::now().to_string()];
+    connection.prepare_cached(sql)?.query_row(values, |row| BESTS.read(row)).optional()
 }

@@ -2,9 +2,18 @@
 
 use crate::error::Result;
 use crate::store::Store;
-use crate::store::columns::{from_json, from_json_opt, int, json, word};
-use crate::test_record::{GeneratedTest, RecordedTest, RunId};
-use rusqlite::{Connection, Row, params};
+use crate::store::table::Table;
+use crate::test_record::{RecordedTest, RunId};
+use rusqlite::Connection;
+use serde::Serialize;
+
+const TESTS: Table = Table {
+    name: "testgen_tests",
+    json: &["predicted_output", "measured_output", "kills", "cheats"],
+    json_or_null: &["input"],
+    flags: &["kept"],
+    renamed: &[("expected_output", "measured_output")],
+};
 
 impl Store {
     /// The tests of a run in order of arrival.
@@ -12,54 +21,25 @@ impl Store {
         self.query(|connection| {
             let mut select =
                 connection.prepare_cached("SELECT * FROM testgen_tests WHERE run = ?1 ORDER BY number")?;
-            select.query_map([run.as_str()], read)?.collect()
+            select.query_map([run.as_str()], |row| TESTS.read(row))?.collect()
         })
     }
 }
 
 /// Runs inside the caller's transaction.
 pub(super) fn insert(connection: &Connection, run: &RunId, tests: &[RecordedTest]) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO testgen_tests (run, number, id, category, input, predicted_output, measured_output, reasoning,
-                   confidence, valid, dropped, kills, cheats, kept)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
-    let mut insert = connection.prepare_cached(sql)?;
+    /// The columns that a test itself lacks.
+    #[derive(Serialize)]
+    struct Row<'a> {
+        run: &'a RunId,
+        number: usize,
+        valid: bool,
+        #[serde(flatten)]
+        recorded: &'a RecordedTest,
+    }
     for (number, recorded) in (1..).zip(tests) {
-        let test = &recorded.test;
-        insert.execute(params![
-            run.as_str(),
-            int(number),
-            test.id,
-            test.category.word(),
-            json(&test.input),
-            test.predicted_output.as_ref().map(json),
-            test.expected_output.as_ref().map(json),
-            test.reasoning,
-            test.confidence,
-            recorded.dropped.is_none(),
-            recorded.dropped,
-            recorded.kills.as_ref().map(json),
-            recorded.cheats.as_ref().map(json),
-            recorded.kept,
-        ])?;
+        let valid = recorded.dropped.is_none();
+        TESTS.insert(connection, &Row { run, number, valid, recorded })?;
     }
     Ok(())
-}
-
-fn read(row: &Row) -> rusqlite::Result<RecordedTest> {
-    let test = GeneratedTest {
-        id: row.get("id")?,
-        input: from_json(row, "input")?,
-        predicted_output: from_json_opt(row, "predicted_output")?,
-        expected_output: from_json_opt(row, "measured_output")?,
-        reasoning: row.get("reasoning")?,
-        category: word(row, "category")?,
-        confidence: row.get("confidence")?,
-    };
-    Ok(RecordedTest {
-        test,
-        dropped: row.get("dropped")?,
-        kills: from_json_opt(row, "kills")?,
-        cheats: from_json_opt(row, "cheats")?,
-        kept: row.get("kept")?,
-    })
 }

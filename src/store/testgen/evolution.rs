@@ -3,14 +3,23 @@
 use super::configs::{find, make_current};
 use crate::error::Result;
 use crate::store::Store;
-use crate::store::columns::{date, from_json, from_json_opt, json, word};
+use crate::store::table::Table;
 use crate::test_record::{ConfigId, EvolutionRound, ScorePair, TestGenConfigChange};
 use jiff::Timestamp;
-use rusqlite::{Row, TransactionBehavior, params};
-use serde::Serialize;
+use rusqlite::{Row, TransactionBehavior};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+const ROUNDS: Table = Table {
+    name: "testgen_evolution",
+    json: &["changes", "scores"],
+    flags: &["accepted"],
+    renamed: &[("from", "from_config"), ("to", "to_config")],
+    ..Table::PLAIN
+};
 
 /// A stored round.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EvolutionRow {
     pub id: i64,
     pub from: ConfigId,
@@ -25,7 +34,6 @@ pub struct EvolutionRow {
     pub quality_delta: Option<f64>,
     pub accepted: bool,
     pub reason: String,
-    #[serde(serialize_with = "crate::test_record::date::serialize")]
     pub created_at: Timestamp,
 }
 
@@ -48,26 +56,13 @@ impl Store {
                     row.id.0, row.config.version, round.reason
                 );
             }
-            transaction.execute(
-                "INSERT INTO testgen_evolution (from_config, to_config, type, changes, reasoning, expected_improvement,
-                     actual_improvement, quality_delta, accepted, reason, created_at, scores, lower_bound)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-                params![
-                    round.from.id.0,
-                    to.map(|to| to.0),
-                    round.change.kind.word(),
-                    json(&round.change.changes),
-                    round.change.reasoning,
-                    round.change.expected_improvement,
-                    round.mean_gain,
-                    round.quality_delta,
-                    round.accepted,
-                    round.reason,
-                    crate::store::now().to_string(),
-                    (!round.scores.is_empty()).then(|| json(&round.scores)),
-                    round.lower_bound,
-                ],
-            )?;
+            let scores = (!round.scores.is_empty()).then_some(&round.scores);
+            let row = json!({
+                "from": round.from.id, "to": to, "change": round.change, "actual_improvement": round.mean_gain,
+                "lower_bound": round.lower_bound, "scores": scores, "quality_delta": round.quality_delta,
+                "accepted": round.accepted, "reason": round.reason, "created_at": crate::store::now(),
+            });
+            ROUNDS.insert(&transaction, &row)?;
             if let Some(to) = to.filter(|_| round.accepted) {
                 make_current(&transaction, to)?;
             }
@@ -79,29 +74,9 @@ impl Store {
     /// All rounds, oldest first.
     pub fn testgen_evolution(&self) -> Result<Vec<EvolutionRow>> {
         self.query(|connection| {
-            connection.prepare("SELECT * FROM testgen_evolution ORDER BY id")?.query_map([], read)?.collect()
+            let mut select = connection.prepare("SELECT * FROM testgen_evolution ORDER BY id")?;
+            let read = |row: &Row| ROUNDS.fields(row)?.with::<TestGenConfigChange>("change")?.read();
+            select.query_map([], read)?.collect()
         })
     }
-}
-
-fn read(row: &Row) -> rusqlite::Result<EvolutionRow> {
-    let change = TestGenConfigChange {
-        kind: word(row, "type")?,
-        changes: from_json(row, "changes")?,
-        reasoning: row.get("reasoning")?,
-        expected_improvement: row.get("expected_improvement")?,
-    };
-    Ok(EvolutionRow {
-        id: row.get("id")?,
-        from: ConfigId(row.get("from_config")?),
-        to: row.get::<_, Option<i64>>("to_config")?.map(ConfigId),
-        change,
-        actual_improvement: row.get("actual_improvement")?,
-        lower_bound: row.get("lower_bound")?,
-        scores: from_json_opt(row, "scores")?,
-        quality_delta: row.get("quality_delta")?,
-        accepted: row.get("accepted")?,
-        reason: row.get("reason")?,
-        created_at: date(row, "created_at")?,
-    })
 }

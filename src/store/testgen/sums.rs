@@ -2,10 +2,16 @@
 
 use crate::error::Result;
 use crate::store::Store;
-use crate::store::columns::{date, unsigned, word};
-use crate::symbol::SymbolKey;
-use crate::test_record::{ConfigId, Means, Moment, SymbolStats, TestGenStats};
-use rusqlite::{Connection, Row};
+use crate::store::table::Table;
+use crate::test_record::TestGenStats;
+use rusqlite::Row;
+use serde::de::DeserializeOwned;
+
+const COUNTS: &str = "SELECT (SELECT count(*) FROM testgen_configs) AS configs,
+        (SELECT count(*) FROM testgen_evolution) AS evolutions,
+        (SELECT count(*) FROM testgen_evolution WHERE accepted) AS accepted_changes,
+        count(*) AS tests, count(*) FILTER (WHERE valid) AS valid_tests, count(*) FILTER (WHERE kept) AS kept_tests
+    FROM testgen_tests";
 
 /// `avg` ignores NULLs, and is NULL if there is nothing else.
 const MEANS: &str = "count(*) AS runs, count(score) AS scored, avg(score) AS score, max(score) AS best_score,
@@ -20,65 +26,17 @@ impl Store {
         self.query(|connection| {
             // Read everything in one transaction, because another process may be writing.
             let view = connection.unchecked_transaction()?;
-            let mut stats = counts(&view)?;
-            stats.overall = view.query_row(&format!("SELECT {MEANS} FROM testgen_runs"), [], means)?;
+            let mut stats: TestGenStats = view.query_row(COUNTS, [], plain)?;
+            stats.overall = view.query_row(&format!("SELECT {MEANS} FROM testgen_runs"), [], plain)?;
             let sql = format!("SELECT symbol, {MEANS} FROM testgen_runs GROUP BY symbol ORDER BY symbol");
-            stats.symbols = view.prepare(&sql)?.query_map([], of_symbol)?.collect::<rusqlite::Result<_>>()?;
-            let sql = "SELECT * FROM testgen_runs ORDER BY id";
-            stats.over_time = view.prepare(sql)?.query_map([], moment)?.collect::<rusqlite::Result<_>>()?;
+            stats.symbols = view.prepare(&sql)?.query_map([], plain)?.collect::<rusqlite::Result<_>>()?;
+            let sql = "SELECT run_id, created_at, symbol, config, score, comprehensiveness FROM testgen_runs ORDER BY id";
+            stats.over_time = view.prepare(sql)?.query_map([], plain)?.collect::<rusqlite::Result<_>>()?;
             Ok(stats)
         })
     }
 }
 
-fn counts(connection: &Connection) -> rusqlite::Result<TestGenStats> {
-    let sql = "SELECT (SELECT count(*) FROM testgen_configs) AS configs,
-                   (SELECT count(*) FROM testgen_evolution) AS evolutions,
-                   (SELECT count(*) FROM testgen_evolution WHERE accepted) AS accepted_changes,
-                   count(*) AS tests, count(*) FILTER (WHERE valid) AS valid_tests,
-                   count(*) FILTER (WHERE kept) AS kept_tests
-               FROM testgen_tests";
-    connection.query_row(sql, [], |row| {
-        Ok(TestGenStats {
-            configs: unsigned(row, "configs")?,
-            evolutions: unsigned(row, "evolutions")?,
-            accepted_changes: unsigned(row, "accepted_changes")?,
-            tests: unsigned(row, "tests")?,
-            valid_tests: unsigned(row, "valid_tests")?,
-            kept_tests: unsigned(row, "kept_tests")?,
-            ..TestGenStats::default()
-        })
-    })
-}
-
-fn means(row: &Row) -> rusqlite::Result<Means> {
-    Ok(Means {
-        runs: unsigned(row, "runs")?,
-        scored: unsigned(row, "scored")?,
-        score: row.get("score")?,
-        best_score: row.get("best_score")?,
-        comprehensiveness: row.get("comprehensiveness")?,
-        category_balance: row.get("category_balance")?,
-        anti_cheat_coverage: row.get("anti_cheat_coverage")?,
-        parameter_discovery: row.get("parameter_discovery")?,
-        reflection_effectiveness: row.get("reflection_effectiveness")?,
-        token_efficiency: row.get("token_efficiency")?,
-        tokens: row.get("tokens")?,
-        duration_ms: row.get("duration_ms")?,
-    })
-}
-
-fn of_symbol(row: &Row) -> rusqlite::Result<SymbolStats> {
-    Ok(SymbolStats { symbol: SymbolKey(row.get("symbol")?), means: means(row)? })
-}
-
-fn moment(row: &Row) -> rusqlite::Result<Moment> {
-    Ok(Moment {
-        run_id: word(row, "run_id")?,
-        created_at: date(row, "created_at")?,
-        symbol: SymbolKey(row.get("symbol")?),
-        config: ConfigId(row.get("config")?),
-        score: row.get("score")?,
-        comprehensiveness: row.get("comprehensiveness")?,
-    })
+fn plain<T: DeserializeOwned>(row: &Row) -> rusqlite::Result<T> {
+    Table::PLAIN.read(row)
 }

@@ -74,6 +74,30 @@ fn a_database_of_version_8_gets_the_tables_and_keeps_what_it_holds() {
 }
 
 #[test]
+fn lessons_that_no_prompt_ever_had_go() {
+    let (_dir, path) = of_version(
+        13,
+        "INSERT INTO memory (kind, key, text, confidence, source, proven, created, last_used) VALUES
+             ('archetype', 'a', '', 0.5, '', 1, 1, 1), ('constraint', 'b', '', 0.5, '', 1, 1, 1),
+             ('insight', 'c', '', 0.5, '', 1, 1, 1), ('known_fix', 'd', 'this', 0.5, '', 1, 1, 1);",
+    );
+    let rows = Store::open(&path).unwrap().memory().unwrap();
+    assert_eq!(rows.iter().map(|row| row.item.lesson.key.as_str()).collect::<Vec<_>>(), ["d"]);
+}
+
+#[test]
+fn a_database_of_version_15_keeps_the_last_verdicts() {
+    let (_dir, path) = of_version(
+        15,
+        "INSERT INTO symbols VALUES ('c:@F@a', 'a');
+         INSERT INTO evidence VALUES ('c:@F@a', 'ab', 'cd', 'ef', '01', 'weak', 7, 0.5, '[]', 'hand', '2026-01-01T00:00:00Z',
+             '[\"too few inputs\"]', '{}');",
+    );
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.last_verdict(&symbol("a").key).unwrap(), Some(verdict(&symbol("a").key, Grade::Weak)));
+}
+
+#[test]
 fn an_empty_database_is_migrated_and_stays_at_its_version() {
     let (dir, store) = fresh();
     drop(store);
@@ -82,7 +106,7 @@ fn an_empty_database_is_migrated_and_stays_at_its_version() {
         let connection = Connection::open(path).unwrap();
         connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
     };
-    assert_eq!(version(&path), 15);
+    assert_eq!(version(&path), 16);
     let mut store = Store::open(&path).unwrap();
     store.save_symbols(&[symbol("a")]).unwrap();
     drop(store);

@@ -2,6 +2,7 @@
 //! current configuration, so that a model which copies one gets the predicted answer.
 
 use crate::test_record::{ChangeType, TestGenConfig, TestGenConfigChange, TestGenConfigInput};
+use serde_json::{Value, json};
 
 /// Well within the allowed step of a weight.
 const STEP: f64 = 0.05;
@@ -13,7 +14,7 @@ pub fn valid(config: &TestGenConfig) -> TestGenConfigChange {
     let rounded = (next * 1_000.0).round() / 1_000.0;
     TestGenConfigChange {
         kind: ChangeType::UpdateWeights,
-        changes: TestGenConfigInput { precision_weight: Some(rounded), ..TestGenConfigInput::default() },
+        changes: changes(json!({ "precision_weight": rounded })),
         reasoning: "what the numbers above say, and why this follows".into(),
         expected_improvement: Some(10.0),
     }
@@ -25,14 +26,14 @@ pub fn invalid(config: &TestGenConfig) -> TestGenConfigChange {
     let weight = if config.precision_weight > 0.5 { 0.0 } else { 1.0 };
     TestGenConfigChange {
         kind: ChangeType::UpdateParams,
-        changes: TestGenConfigInput {
-            max_tests_per_category: Some(far),
-            precision_weight: Some(weight),
-            ..TestGenConfigInput::default()
-        },
+        changes: changes(json!({ "max_tests_per_category": far, "precision_weight": weight })),
         reasoning: "more of everything".into(),
         expected_improvement: Some(100.0),
     }
+}
+
+fn changes(fields: Value) -> TestGenConfigInput {
+    serde_json::from_value(fields).expect("the fields are those of a configuration")
 }
 
 #[cfg(test)]

@@ -62,9 +62,8 @@ impl Bench {
         let functions: Vec<Function> = ["f", "g"].map(|name| function(name, "int f(void);", vec![])).into();
         let rows: Vec<SymbolRow> = functions.iter().map(SymbolRow::of).collect();
         store.save_symbols(&rows).unwrap();
-        let asks = Asks { roles: &[ROLE], config: &config, workflow: None };
-        let models =
-            ModelSession::open(&workspace, &mut store, ("testgen evolve", asks), &Interrupt::none()).unwrap();
+        let asks = Asks { command: "testgen evolve", roles: &[ROLE], config: &config, workflow: None };
+        let models = ModelSession::open(&workspace, &mut store, asks, &Interrupt::none()).unwrap();
         Self { _dir: dir, store, models, functions, heard: Heard::default() }
     }
 

@@ -3,11 +3,18 @@
 use crate::test_record::{
     ChangeType, GuardrailViolation, ModelType, TestGenConfig, TestGenConfigChange, version,
 };
+use serde_json::{Value, json};
 
-/// Largest step of the temperature and of a weight.
-const MOST_SHARE: f64 = 0.1;
-/// Largest step of the least and most tests, and of the rounds, of a category.
-const MOST_COUNT: u32 = 1;
+/// The largest step of each number that may change.
+const STEPS: [(&str, f64); 7] = [
+    ("temperature", 0.1),
+    ("environment_weight", 0.1),
+    ("anti_cheat_weight", 0.1),
+    ("precision_weight", 0.1),
+    ("min_tests_per_category", 1.0),
+    ("max_tests_per_category", 1.0),
+    ("max_rounds_per_category", 1.0),
+];
 /// Tolerance for differences of decimal fractions, which binary arithmetic can make slightly too large.
 const EPSILON: f64 = 1e-9;
 
@@ -23,10 +30,11 @@ impl TestGenConfigChange {
             return Ok(current.clone());
         }
         let mut next = self.changes.over(current);
-        let mut reasons = fields(self.kind, current, &next);
-        reasons.extend(steps(current, &next));
+        let (before, after) = (json!(current), json!(next));
+        let mut reasons = fields(self.kind, &before, &after);
+        reasons.extend(steps(&before, &after));
         reasons.extend(self.changes.idle(current));
-        if self.changes.temperature.is_some() && current.temperature.is_none() {
+        if self.changes.get("temperature").is_some() && current.temperature.is_none() {
             reasons.push("temperature is left to the provider, and only a person changes that".into());
         }
         for (name, before, after) in [
@@ -48,9 +56,7 @@ impl TestGenConfigChange {
 }
 
 /// Errors in the choice of fields: fields that this type of change may not touch, or no fields.
-fn fields(kind: ChangeType, current: &TestGenConfig, next: &TestGenConfig) -> Vec<String> {
-    let json = |config| serde_json::to_value(config).expect("numbers and texts have a form in JSON");
-    let (before, after) = (json(current), json(next));
+fn fields(kind: ChangeType, before: &Value, after: &Value) -> Vec<String> {
     let names = after.as_object().into_iter().flat_map(|fields| fields.keys());
     let changed: Vec<&String> = names.filter(|name| before[name.as_str()] != after[name.as_str()]).collect();
     if changed.is_empty() {
@@ -61,29 +67,14 @@ fn fields(kind: ChangeType, current: &TestGenConfig, next: &TestGenConfig) -> Ve
 }
 
 /// Numbers that change by more than one step.
-fn steps(current: &TestGenConfig, next: &TestGenConfig) -> Vec<String> {
-    let shares = [
-        ("temperature", current.temperature.or(next.temperature), next.temperature),
-        ("environment_weight", Some(current.environment_weight), Some(next.environment_weight)),
-        ("anti_cheat_weight", Some(current.anti_cheat_weight), Some(next.anti_cheat_weight)),
-        ("precision_weight", Some(current.precision_weight), Some(next.precision_weight)),
-    ];
-    let counts = [
-        ("min_tests_per_category", current.min_tests_per_category, next.min_tests_per_category),
-        ("max_tests_per_category", current.max_tests_per_category, next.max_tests_per_category),
-        ("max_rounds_per_category", current.max_rounds_per_category, next.max_rounds_per_category),
-    ];
-    let too_far = |name: &str, before: f64, after: f64, most: f64| {
+fn steps(before: &Value, after: &Value) -> Vec<String> {
+    let too_far = |(name, most): (&str, f64)| {
+        let (before, after) = (before[name].as_f64()?, after[name].as_f64()?);
         // This form makes NaN count as too far.
         let is_near = (after - before).abs() <= most + EPSILON;
         (!is_near).then(|| format!("{name} goes from {before} to {after}, by more than {most}"))
     };
-    let shares =
-        shares.into_iter().filter_map(|(name, before, after)| too_far(name, before?, after?, MOST_SHARE));
-    let counts = counts
-        .into_iter()
-        .filter_map(|(name, before, after)| too_far(name, before.into(), after.into(), MOST_COUNT.into()));
-    shares.chain(counts).collect()
+    STEPS.into_iter().filter_map(too_far).collect()
 }
 
 /// Moves numbers that leave their range by at most [`EPSILON`] to its end.
@@ -108,7 +99,6 @@ fn raised(text: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use serde_json::{Value, json};
 
     const ALL: &[ModelType] = &[ModelType::Local, ModelType::Claude];
 

@@ -70,7 +70,8 @@ mod tests {
             CHANGE.replace("\"expected_improvement\": 12", "\"expected_improvement\": 12.0,"),
         ] {
             let change = read(&text).unwrap();
-            let changes = TestGenConfigInput { precision_weight: Some(0.7), ..Default::default() };
+            let changes: TestGenConfigInput =
+                serde_json::from_value(serde_json::json!({"precision_weight": 0.7})).unwrap();
             assert_eq!((change.kind, change.changes), (ChangeType::UpdateWeights, changes), "{text}");
             assert_eq!((change.reasoning.as_str(), change.expected_improvement), ("edges", Some(12.0)));
         }

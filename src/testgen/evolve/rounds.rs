@@ -8,10 +8,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::llm::model_session::ModelSession;
 use crate::platform::process::Interrupt;
-use crate::store::{GLOBAL, Store};
+use crate::store::{ConfigRow, GLOBAL, Store};
 use crate::symbol::{Function, SymbolName};
 use crate::test_record::{
-    ChangeType, ConfigId, ConfigRef, EvolutionRound, ModelType, ScorePair, TestGenConfig, TestGenRun,
+    ChangeType, ConfigId, EvolutionRound, ModelType, ScorePair, TestGenConfig, TestGenRun,
 };
 use crate::testgen::run::prompt::Templates;
 use crate::testgen::score::compare;
@@ -64,7 +64,8 @@ pub fn evolve(resources: &mut Resources, request: &Request, runner: &mut Runner)
             "cargo implfuzz testgen evolve --symbols {first},<another>; cargo implfuzz list has them"
         )));
     }
-    let mut evolution = Evolution { request, incumbent: incumbent(resources.store)?, runs: BTreeMap::new() };
+    let mut evolution =
+        Evolution { request, incumbent: resources.store.testgen_config_in_use()?, runs: BTreeMap::new() };
     let mut evolved = Evolved { rounds: Vec::new(), is_broken_off: false };
     for number in 1..=request.rounds {
         let (round, is_answered) = evolution.round(number, resources, runner)?;
@@ -77,26 +78,9 @@ pub fn evolve(resources: &mut Resources, request: &Request, runner: &mut Runner)
     Ok(evolved)
 }
 
-/// A configuration with its id.
-struct Known {
-    id: ConfigId,
-    config: TestGenConfig,
-}
-
-impl Known {
-    fn named(&self) -> ConfigRef {
-        ConfigRef { id: self.id, version: self.config.version.clone() }
-    }
-}
-
-fn incumbent(store: &mut Store) -> Result<Known> {
-    let row = store.testgen_config_in_use()?;
-    Ok(Known { id: row.id, config: row.config })
-}
-
 struct Evolution<'a> {
     request: &'a Request<'a>,
-    incumbent: Known,
+    incumbent: ConfigRow,
     runs: BTreeMap<(ConfigId, SymbolName), TestGenRun>,
 }
 
@@ -111,7 +95,7 @@ impl Evolution<'_> {
         let request = self.request;
         request.interrupt.check()?;
         // The incumbent is the last round's candidate, or a person's choice in the meantime.
-        let current = incumbent(resources.store)?;
+        let current = resources.store.testgen_config_in_use()?;
         if current.id != self.incumbent.id {
             (request.choose)(resources.models, &current.config)?;
             self.incumbent = current;
@@ -155,7 +139,8 @@ impl Evolution<'_> {
                 return Ok(());
             }
         };
-        let candidate = Known { id: resources.store.save_testgen_config(&config)?, config };
+        let id = resources.store.save_testgen_config(&config)?;
+        let candidate = resources.store.stored_testgen_config(id)?;
         round.to = Some(candidate.named());
         let mut gains = Vec::new();
         for function in self.request.functions {
@@ -179,12 +164,12 @@ impl Evolution<'_> {
     /// both.
     fn pair(
         &mut self,
-        candidate: &Known,
+        candidate: &ConfigRow,
         symbol: &SymbolName,
         resources: &mut Resources,
         runner: &mut Runner,
     ) -> Result<(&TestGenRun, &TestGenRun)> {
-        for Known { id, config } in [&self.incumbent, candidate] {
+        for ConfigRow { id, config, .. } in [&self.incumbent, candidate] {
             let key = (*id, symbol.clone());
             if !self.runs.contains_key(&key) {
                 self.request.interrupt.check()?;

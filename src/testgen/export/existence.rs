@@ -1,13 +1,14 @@
 //! Tests that a function exists with C's types and layouts, which the compiler and the linker check.
 
-use super::{KeptTest, Source};
+use super::Source;
 use crate::rust::signature::ident;
+use crate::test_record::GeneratedTest;
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 use serde_json::Value;
 
 /// The statements of such a test. It has few comparisons: its main point is that it compiles and links.
-pub(super) fn statements(source: &Source, test: &KeptTest) -> Result<Vec<TokenStream>, String> {
+pub(super) fn statements(source: &Source, test: &GeneratedTest) -> Result<Vec<TokenStream>, String> {
     match test.input.get("check").and_then(Value::as_str) {
         Some("signature") => Ok(vec![signature(source)]),
         Some("layout") => layout(source, test).map(|statement| vec![statement]),
@@ -25,11 +26,12 @@ fn signature(source: &Source) -> TokenStream {
     }
 }
 
-fn layout(source: &Source, test: &KeptTest) -> Result<TokenStream, String> {
+fn layout(source: &Source, test: &GeneratedTest) -> Result<TokenStream, String> {
     let of = test.input.get("of").and_then(Value::as_str).unwrap_or_default();
     // Some records have no name in `ffi.rs`.
     let is_known = !of.is_empty() && source.library.records.values().any(|record| record.rust_name == of);
-    let number = |name: &str| test.left.get(name).and_then(Value::as_u64).map(Literal::u64_unsuffixed);
+    let left = test.expected_output.as_ref().unwrap_or(&Value::Null);
+    let number = |name: &str| left.get(name).and_then(Value::as_u64).map(Literal::u64_unsuffixed);
     let (Some(size), Some(align), true) = (number("size"), number("align"), is_known) else {
         return Err(format!("`{of}` is not a struct with a size and an alignment"));
     };
@@ -46,6 +48,7 @@ mod tests {
     use crate::rust::shims::Bound;
     use crate::rust::signature::CSignature;
     use crate::symbol::{Library, Record, fixture};
+    use crate::test_record::TestCategory;
     use serde_json::json;
 
     #[test]
@@ -68,8 +71,8 @@ mod tests {
         let bound = Bound { function: &function, contract: None, c: &c, shared: &[] };
         let source = Source { krate: "my-port", library: &library, bound, others: &[] };
         let text = |input: Value, left: Value| {
-            let (id, category) = ("t".to_owned(), "existence".to_owned());
-            let test = KeptTest { id, category, reasoning: String::new(), input, left };
+            let test = GeneratedTest::new("t", TestCategory::Existence);
+            let test = GeneratedTest { input, expected_output: Some(left), ..test };
             statements(&source, &test).map(|all| all.iter().map(ToString::to_string).collect::<String>())
         };
         let (size, layout) =

@@ -244,28 +244,31 @@ pub(super) fn number(whole: Whole) -> TokenStream {
 
 fn single(value: f64) -> TokenStream {
     let value = narrowed(value);
-    match value {
-        _ if value.is_finite() => parsed(&format!("{value:?}")).into_token_stream(),
-        _ if value.to_bits() == f32::NAN.to_bits() => quote!(f32::NAN),
-        _ if value.is_nan() => {
-            let bits = parsed(&format!("{:#x}", value.to_bits()));
-            quote!(f32::from_bits(#bits))
-        }
-        _ if value > 0.0 => quote!(f32::INFINITY),
-        _ => quote!(f32::NEG_INFINITY),
-    }
+    let is_usual = value.to_bits() == f32::NAN.to_bits();
+    float_literal(
+        format_ident!("f32"),
+        value.into(),
+        &format!("{value:?}"),
+        (value.to_bits().into(), is_usual),
+    )
 }
 
 fn double(value: f64) -> TokenStream {
+    let is_usual = value.to_bits() == f64::NAN.to_bits();
+    float_literal(format_ident!("f64"), value, &format!("{value:?}"), (value.to_bits(), is_usual))
+}
+
+/// A float of this type; `is_usual` says whether it is the usual NaN.
+fn float_literal(ty: Ident, value: f64, text: &str, (bits, is_usual): (u64, bool)) -> TokenStream {
     match value {
-        _ if value.is_finite() => parsed(&format!("{value:?}")).into_token_stream(),
-        _ if value.to_bits() == f64::NAN.to_bits() => quote!(f64::NAN),
+        _ if value.is_finite() => parsed(text).into_token_stream(),
+        _ if is_usual => quote!(#ty::NAN),
         _ if value.is_nan() => {
-            let bits = parsed(&format!("{:#x}", value.to_bits()));
-            quote!(f64::from_bits(#bits))
+            let bits = parsed(&format!("{bits:#x}"));
+            quote!(#ty::from_bits(#bits))
         }
-        _ if value > 0.0 => quote!(f64::INFINITY),
-        _ => quote!(f64::NEG_INFINITY),
+        _ if value > 0.0 => quote!(#ty::INFINITY),
+        _ => quote!(#ty::NEG_INFINITY),
     }
 }
 

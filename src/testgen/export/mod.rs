@@ -21,7 +21,7 @@ use crate::project::test_files::HEAD;
 use crate::rust::pretty::pretty;
 use crate::rust::shims::Bound;
 use crate::symbol::Library;
-use crate::test_record::TestCategory;
+use crate::test_record::{GeneratedTest, TestCategory};
 use arguments::Call;
 use literals::Types;
 use proc_macro2::TokenStream;
@@ -40,19 +40,6 @@ pub struct Source<'a> {
     pub others: &'a [Bound<'a>],
 }
 
-/// A stored test; its input and result have the form of `docs/testgen.md`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct KeptTest {
-    pub id: String,
-    /// The word of the category.
-    pub category: String,
-    /// The model's reason for the test.
-    pub reasoning: String,
-    pub input: Value,
-    /// The recorded effects of C.
-    pub left: Value,
-}
-
 /// The tests of a symbol as Rust.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exported {
@@ -65,7 +52,7 @@ pub struct Exported {
 }
 
 /// The tests as a file. `Err` says why this function can have none.
-pub fn exported(source: &Source, tests: &[KeptTest]) -> Result<Exported, String> {
+pub fn exported(source: &Source, tests: &[&GeneratedTest]) -> Result<Exported, String> {
     let contract = source.bound.contract.ok_or("it has no contract")?;
     let refusal = refusal(contract);
     let mut names: BTreeSet<String> = prelude::NAMES.map(str::to_owned).into();
@@ -73,7 +60,7 @@ pub fn exported(source: &Source, tests: &[KeptTest]) -> Result<Exported, String>
     for test in tests {
         let statements = match &refusal {
             // Such a test makes no call, so obstacles to a call do not matter.
-            _ if test.category == TestCategory::Existence.word() => existence::statements(source, test),
+            _ if test.category == TestCategory::Existence => existence::statements(source, test),
             Some(why) => Err(why.clone()),
             None => statements(source, contract, test),
         };
@@ -110,14 +97,19 @@ fn refusal(contract: &Contract) -> Option<String> {
 }
 
 /// The statements of a test.
-fn statements(source: &Source, contract: &Contract, test: &KeptTest) -> Result<Vec<TokenStream>, String> {
+fn statements(
+    source: &Source,
+    contract: &Contract,
+    test: &GeneratedTest,
+) -> Result<Vec<TokenStream>, String> {
+    let left = test.expected_output.as_ref().unwrap_or(&Value::Null);
     let input = test.input.as_object().ok_or("the input is not an object")?;
     if let Some(sequence) = &contract.sequence {
-        return call_sequences::statements(source, sequence, (input, &test.left));
+        return call_sequences::statements(source, sequence, (input, left));
     }
     let mut args = input.clone();
     let set = args.shift_remove("$globals").unwrap_or_else(|| Value::Object(Map::new()));
-    for values in [&set, test.left.get("$globals").unwrap_or(&set)] {
+    for values in [&set, left.get("$globals").unwrap_or(&set)] {
         let mut names = values.as_object().into_iter().flat_map(Map::keys);
         let is_listed = |name: &&String| contract.globals.iter().any(|global| global.name.as_str() == **name);
         if let Some(unknown) = names.find(|name| !is_listed(name)) {
@@ -132,7 +124,7 @@ fn statements(source: &Source, contract: &Contract, test: &KeptTest) -> Result<V
         bound: source.bound,
         contract,
         args: &args,
-        left: &test.left,
+        left,
         title,
         suffix: String::new(),
         handles: BTreeMap::new(),
@@ -151,11 +143,11 @@ fn statements(source: &Source, contract: &Contract, test: &KeptTest) -> Result<V
 /// The test itself.
 fn item(
     source: &Source,
-    test: &KeptTest,
+    test: &GeneratedTest,
     statements: &[TokenStream],
     names: &mut BTreeSet<String>,
 ) -> TokenStream {
-    let name = names::test_name(&test.category, &test.id, names);
+    let name = names::test_name(test.category.word(), &test.id, names);
     let reasoning = names::one_line(&test.reasoning);
     let doc = (!reasoning.is_empty()).then(|| format!(" {reasoning}"));
     let doc = doc.iter();

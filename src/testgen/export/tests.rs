@@ -255,16 +255,15 @@ fn a_text_is_no_code_and_no_comment_ends_early() {
         "`s`: a string contains a NUL"
     );
 
-    let mut test = KeptTest {
-        id: "t\"; }".into(),
-        category: "anti_cheat".into(),
+    let test = GeneratedTest {
         reasoning: "*/ fn f() {}\n#[test] fn g() {}\r\u{202e}".into(),
         input: json!({"s": null}),
-        left: json!({"return": null}),
+        expected_output: Some(json!({"return": null})),
+        ..GeneratedTest::new("t\"; }", TestCategory::AntiCheat)
     };
     let library = library();
     let source = Source { krate: "p", library: &library, bound: case.bound(), others: &[] };
-    let names = |tests: &[KeptTest]| {
+    let names = |tests: &[&GeneratedTest]| {
         let file: syn::File = syn::parse_str(&exported(&source, tests).unwrap().text).unwrap();
         let names = file.items.into_iter().filter_map(|item| match item {
             syn::Item::Fn(item) if item.attrs.iter().any(|attr| attr.path().is_ident("test")) => {
@@ -274,10 +273,10 @@ fn a_text_is_no_code_and_no_comment_ends_early() {
         });
         names.collect::<Vec<_>>()
     };
-    assert_eq!(names(&[test.clone(), test.clone()]), ["anti_cheat_t", "anti_cheat_t_2"]);
+    assert_eq!(names(&[&test, &test]), ["anti_cheat_t", "anti_cheat_t_2"]);
     // A test may not take a name that the file uses itself.
-    (test.id, test.category) = ("at".into(), "text".into());
-    assert_eq!(names(&[test]), ["text_at_2"]);
+    let mut taken = prelude::NAMES.map(str::to_owned).into();
+    assert_eq!(names::test_name("text", "at", &mut taken).to_string(), "text_at_2");
 }
 
 #[test]
@@ -326,21 +325,23 @@ fn a_returned_pointer_and_errno_are_told() {
 
 #[test]
 fn tests_of_existence_need_nothing_of_a_call() {
-    let test = |category: &str, input| KeptTest {
-        id: "t".into(),
-        category: category.into(),
-        reasoning: String::new(),
+    let test = |category, input| GeneratedTest {
         input,
-        left: json!({"return": 1}),
+        expected_output: Some(json!({"return": 1})),
+        ..GeneratedTest::new("t", category)
     };
     let library = library();
     let (there, called) = (json!({"check": "signature"}), json!({"check": 7}));
-    let tests = [test("existence", there), test("existence", json!({})), test("boundary", called)];
+    let tests = [
+        test(TestCategory::Existence, there),
+        test(TestCategory::Existence, json!({})),
+        test(TestCategory::Boundary, called),
+    ];
     let exported = |name: &str, returns: &str, rest: &str| {
         let c = function("fn f(a: u32) -> u32", vec![int(false, 32)], int(false, 32));
         let case = Case::new(c, returns, &format!("{rest}{}", params(&[(name, "role = \"value\"")])));
         let source = Source { krate: "p", library: &library, bound: case.bound(), others: &[] };
-        exported(&source, &tests).unwrap()
+        exported(&source, &tests.each_ref()).unwrap()
     };
     let told = exported("check", "memory", "chance = true\n");
     assert!(told.text.contains("= capi::f;") && !told.text.contains("capi::f("), "{}", told.text);

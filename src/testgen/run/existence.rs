@@ -63,13 +63,10 @@ fn named(library: &Library, ty: &CType, found: &mut BTreeSet<String>) {
 
 fn test(id: &str, input: Value, expected: Value, reasoning: &str) -> GeneratedTest {
     GeneratedTest {
-        id: id.to_owned(),
         input,
-        predicted_output: None,
         expected_output: Some(expected),
         reasoning: reasoning.to_owned(),
-        category: TestCategory::Existence,
-        confidence: None,
+        ..GeneratedTest::new(id, TestCategory::Existence)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::suite::Test;
 use crate::project::{FunctionPlan, Project};
 use crate::test_record::GeneratedTest;
-use crate::testgen::export::{Exported, KeptTest, Source, exported};
+use crate::testgen::export::{Exported, Source, exported};
 use std::collections::BTreeSet;
 
 /// The test file of a function; if there can be none, every test is left out with the reason.
@@ -11,8 +11,7 @@ pub fn file_of(project: &Project, planned: &FunctionPlan, tests: &[&GeneratedTes
     let others: Vec<_> = project.planned.iter().map(FunctionPlan::bound).collect();
     let krate = project.crate_name();
     let source = Source { krate: &krate, library: &project.library, bound: planned.bound(), others: &others };
-    let tests: Vec<KeptTest> = tests.iter().map(|test| as_rust(test)).collect();
-    exported(&source, &tests).unwrap_or_else(|why| Exported {
+    exported(&source, tests).unwrap_or_else(|why| Exported {
         text: String::new(),
         tests: Vec::new(),
         left_out: tests.iter().map(|test| (test.id.clone(), why.clone())).collect(),
@@ -25,14 +24,4 @@ pub fn left_out(project: &Project, planned: &FunctionPlan, tests: &[Test]) -> BT
     let left_out = file_of(project, planned, &all).left_out;
     let is_left_out = |test: &GeneratedTest| left_out.iter().any(|(id, _)| *id == test.id);
     all.iter().enumerate().filter(|(_, test)| is_left_out(test)).map(|(at, _)| at).collect()
-}
-
-fn as_rust(test: &GeneratedTest) -> KeptTest {
-    KeptTest {
-        id: test.id.clone(),
-        category: test.category.word().to_owned(),
-        reasoning: test.reasoning.clone(),
-        input: test.input.clone(),
-        left: test.expected_output.clone().unwrap_or_default(),
-    }
 }

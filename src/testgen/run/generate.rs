@@ -25,8 +25,8 @@ use crate::project::{FunctionPlan, Project};
 use crate::store::Store;
 use crate::symbol::SymbolName;
 use crate::test_record::{
-    GeneratedTest, TestCategory, TestGenAnalysis, TestGenConfig, TestGenContext, TestGenEvent, TestVerdict,
-    free_id,
+    ConfigId, GeneratedTest, RunId, TestCategory, TestGenAnalysis, TestGenConfig, TestGenContext,
+    TestGenEvent, TestVerdict, free_id,
 };
 use crate::testgen::score::Measures;
 use crate::verdict::{Measured, Share};
@@ -36,6 +36,10 @@ use std::time::Instant;
 /// The parameters of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
+    pub run_id: &'a RunId,
+    /// The tool's run that this is part of.
+    pub session: i64,
+    pub number: ConfigId,
     pub config: &'a TestGenConfig,
     pub context: &'a TestGenContext,
 }
@@ -316,7 +320,7 @@ impl Run<'_, '_> {
     /// Counts an unreadable entry of a reply as a proposed and dropped test.
     fn drop_unreadable(&mut self, category: TestCategory, why: String, reporter: &mut dyn Reporter) {
         let id = format!("unreadable-{}", self.suite.dropped.len() + 1);
-        let mut test = GeneratedTest::unreadable(id, category);
+        let mut test = GeneratedTest::new(id, category);
         test.id = self.free_id(&test, &[]);
         let id = test.id.clone();
         self.suite.dropped.push(Dropped { test, why: why.clone() });

@@ -24,15 +24,6 @@ impl Container {
             Self::None
         }
     }
-
-    /// The word in prompts and JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Docker => "docker",
-            Self::Podman => "podman",
-            Self::None => "none",
-        }
-    }
 }
 
 /// A machine with its tools.
@@ -127,9 +118,9 @@ pub(super) mod tests {
         assert_eq!(with(&[]).container, Container::None);
         assert_eq!(with(&[(".dockerenv", "")]).container, Container::Docker);
         assert_eq!(with(&[("run/.containerenv", ""), (".dockerenv", "")]).container, Container::Podman);
-        for container in [Container::Docker, Container::Podman, Container::None] {
-            assert_eq!(serde_json::to_value(container).unwrap(), container.word());
-        }
+        let words = [Container::Docker, Container::Podman, Container::None]
+            .map(|of| serde_json::to_value(of).unwrap());
+        assert_eq!(words, ["docker", "podman", "none"]);
     }
 
     #[test]

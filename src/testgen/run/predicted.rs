@@ -1,6 +1,6 @@
 //! Compares models' predictions with C's effects by value, because models write one value in many ways.
 
-use super::values::elements;
+use super::values::same_by;
 use crate::fuzz::value_json as json;
 use serde_json::{Number, Value};
 
@@ -37,28 +37,23 @@ fn plain(value: &Value) -> Value {
 
 /// Whether two values are equal: numbers by value, bytes in any notation.
 fn is_same(left: &Value, said: &Value) -> bool {
-    let (left, said) = (&plain(left), &plain(said));
-    match (left, said) {
-        (Value::Number(left), Value::Number(said)) => left == said || worth(left) == worth(said),
-        (Value::Number(number), Value::String(digits)) => Worth::of_digits(digits) == Some(worth(number)),
-        // The tool writes integers beyond 64 bits as digits; other digits are a text.
-        (Value::String(digits), Value::Number(number)) => {
-            worth(number).is_wide() && Worth::of_digits(digits) == Some(worth(number))
-        }
-        _ => match (elements(left), elements(said)) {
-            (Some(left), Some(said)) => {
-                left.len() == said.len() && left.iter().zip(&said).all(|(left, said)| is_same(left, said))
-            }
-            (None, None) => left == said || has_same_fields(left, said),
-            _ => false,
-        },
-    }
+    same_by(&is_same_number, left, said)
 }
 
-fn has_same_fields(left: &Value, said: &Value) -> bool {
-    let (Value::Object(left), Value::Object(said)) = (left, said) else { return false };
-    left.len() == said.len()
-        && left.iter().all(|(name, left)| said.get(name).is_some_and(|said| is_same(left, said)))
+/// Whether two values without parts are equal; `None` for others.
+fn is_same_number(left: &Value, said: &Value) -> Option<bool> {
+    let (left, said) = (&plain(left), &plain(said));
+    match (left, said) {
+        (Value::Number(left), Value::Number(said)) => Some(left == said || worth(left) == worth(said)),
+        (Value::Number(number), Value::String(digits)) => {
+            Some(Worth::of_digits(digits) == Some(worth(number)))
+        }
+        // The tool writes integers beyond 64 bits as digits; other digits are a text.
+        (Value::String(digits), Value::Number(number)) => {
+            Some(worth(number).is_wide() && Worth::of_digits(digits) == Some(worth(number)))
+        }
+        _ => (left == said).then_some(true),
+    }
 }
 
 /// The value of a number: 1.0 is 1.

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::llm::quoted::one_line;
 use crate::llm::{Block, Message, Prompt, Speaker, templates};
 use crate::symbol::Function;
-use crate::test_record::{TestCategory, TestGenConfig};
+use crate::test_record::{GeneratedTest, TestCategory, TestGenConfig};
 use minijinja::value::Serde;
 use minijinja::{Value, context};
 use std::path::Path;
@@ -42,22 +42,13 @@ pub struct Subject<'a> {
     pub target: Option<&'a str>,
 }
 
-/// A test that was run, for a prompt.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Tried {
-    pub id: String,
-    pub input: serde_json::Value,
-    /// C's effects.
-    pub left: serde_json::Value,
-}
-
 /// The results so far. The caller must leave out what may not be shown, such as the hidden half of the mutants.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Round<'a> {
     /// Number of tests to ask for.
     pub wanted: usize,
-    /// In order of arrival.
-    pub tests: &'a [Tried],
+    /// Tests that were run, in order of arrival.
+    pub tests: &'a [&'a GeneratedTest],
     /// Branches of C that no test reaches, a line each.
     pub uncovered: &'a [String],
     /// Mutants that no test kills, a line each.
@@ -160,9 +151,9 @@ fn task(subject: &Subject) -> Value {
 /// The values for the results so far.
 fn state(round: &Round) -> Value {
     let hidden = round.tests.len().saturating_sub(TESTS);
-    let told = |test: &Tried| {
-        let (input, left) = (short(&test.input.to_string()), short(&test.left.to_string()));
-        format!("{}: {input} → {left}", short(&test.id))
+    let told = |test: &&GeneratedTest| {
+        let left = test.expected_output.as_ref().unwrap_or(&serde_json::Value::Null);
+        format!("{}: {} → {}", short(&test.id), short(&test.input.to_string()), short(&left.to_string()))
     };
     let first = |lines: &[String], most: usize| -> Vec<String> {
         lines.iter().take(most).map(|line| short(line)).collect()

@@ -129,16 +129,15 @@ impl Scan {
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             text[..text.floor_char_boundary(most)].to_owned()
         };
+        let id = said(take(&mut fields, &["id", "name"]), ID);
         let predicted =
             take(&mut fields, &["predicted_output", "prediction", "predicted", "expected_output"]);
         GeneratedTest {
-            id: said(take(&mut fields, &["id", "name"]), ID),
             input,
             predicted_output: predicted.or_else(|| take(&mut fields, &["expected", "output"])),
-            expected_output: None,
             reasoning: said(take(&mut fields, &["reasoning", "reason", "rationale", "purpose"]), REASONING),
-            category: self.asked,
             confidence: take(&mut fields, &["confidence"]).and_then(|value| confidence(&value)),
+            ..GeneratedTest::new(id, self.asked)
         }
     }
 

@@ -4,7 +4,6 @@ use super::existence;
 use super::exportable::file_of;
 use super::generate::Generated;
 use super::suite::Test;
-use crate::contract::archetype::Archetype;
 use crate::contract::types::Judgeable;
 use crate::digest::sha256;
 use crate::error::Result;
@@ -14,9 +13,7 @@ use crate::project::test_files::{HEAD, PREFIX};
 use crate::project::{FunctionPlan, Project};
 use crate::store::{GLOBAL, Store};
 use crate::symbol::Library;
-use crate::test_record::{
-    ConfigId, GeneratedTest, RecordedTest, RunId, TestCategory, TestGenContext, TestGenRun,
-};
+use crate::test_record::{GeneratedTest, RecordedTest, RunId, TestCategory, TestGenRun};
 use crate::testgen::export::Exported;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -32,49 +29,13 @@ pub fn run_id() -> RunId {
     RunId::new(Timestamp::now(), (random & 0xff_ffff) as u32)
 }
 
-/// The data under which a run is stored.
-#[derive(Debug, Clone)]
-pub struct Label<'a> {
-    pub id: RunId,
-    /// The session of this command.
-    pub session: i64,
-    pub config: ConfigId,
-    pub context: &'a TestGenContext,
-}
-
-/// Stores a run with all its tests.
-pub fn store(
-    store: &mut Store,
-    planned: &FunctionPlan,
-    generated: &Generated,
-    label: Label,
-) -> Result<TestGenRun> {
-    let kind = planned.judgeable.contract().and_then(Archetype::of).map(|kind| kind.text().to_owned());
-    let run = TestGenRun {
-        run_id: label.id,
-        session: Some(label.session),
-        config: label.config,
-        symbol: planned.function.key.clone(),
-        task_type: kind,
-        context: label.context.clone(),
-        proposed: generated.proposed,
-        kept: (generated.kept.len() + generated.existence.len()) as u64,
-        rounds: generated.rounds,
-        reflections: generated.reflections,
-        analysis: generated.analysis.clone(),
-        self_assessment: generated.self_assessment,
-        tokens: generated.tokens,
-        duration_ms: generated.duration_ms,
-        meta_model: None,
-        proposed_change: None,
-        change_accepted: None,
-        score: generated.score.total,
-        is_best: false,
-        created_at: Timestamp::now(),
-    };
-    store.save_testgen_run(&run, &recorded(generated))?;
-    // The store knows whether it is the best run.
-    Ok(store.testgen_run(&run.run_id)?.unwrap_or(run))
+/// Stores a run with all its tests; the store says whether it is the best one of its function.
+pub fn store(store: &mut Store, generated: &mut Generated) -> Result<()> {
+    store.save_testgen_run(&generated.run, &recorded(generated))?;
+    if let Some(stored) = store.testgen_run(&generated.run.run_id)? {
+        generated.run = stored;
+    }
+    Ok(())
 }
 
 /// Updates the best configurations after a single run. Runs of a comparison are considered together instead.
@@ -94,13 +55,7 @@ fn recorded(generated: &Generated) -> Vec<RecordedTest> {
         known.kills.as_ref().filter(|_| has_mutants).map(|kills| kills.iter().filter_map(what).collect())
     };
     let cheats = |known: &Test| known.cheats.iter().map(|cheat| cheat.word().to_owned()).collect();
-    let existence = generated.existence.iter().map(|test| RecordedTest {
-        test: test.clone(),
-        dropped: None,
-        kills: None,
-        cheats: None,
-        kept: true,
-    });
+    let existence = generated.existence.iter().map(|test| RecordedTest::unrun(test.clone(), None));
     let valid = suite.tests.iter().enumerate().map(|(at, known)| RecordedTest {
         test: known.test.clone(),
         dropped: None,
@@ -110,13 +65,7 @@ fn recorded(generated: &Generated) -> Vec<RecordedTest> {
     });
     let dropped = suite.dropped.iter().map(|dropped| (&dropped.test, dropped.why.clone()));
     let others = suite.duplicates.iter().map(|test| (test, "there already".to_owned()));
-    let invalid = dropped.chain(others).map(|(test, why)| RecordedTest {
-        test: test.clone(),
-        dropped: Some(why),
-        kills: None,
-        cheats: None,
-        kept: false,
-    });
+    let invalid = dropped.chain(others).map(|(test, why)| RecordedTest::unrun(test.clone(), Some(why)));
     existence.chain(valid).chain(invalid).collect()
 }
 

@@ -35,19 +35,22 @@ pub fn written_as(like: &Value, elements: Vec<Value>) -> Value {
 
 /// Whether both values are equal, whatever the notation of bytes.
 pub fn same(a: &Value, b: &Value) -> bool {
-    if a == b {
-        return true;
-    }
-    match (elements(a), elements(b)) {
-        (Some(a), Some(b)) => a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| same(a, b)),
-        (None, None) => same_fields(a, b),
-        _ => false,
-    }
+    same_by(&|a, b| (a == b).then_some(true), a, b)
 }
 
-fn same_fields(a: &Value, b: &Value) -> bool {
-    let (Value::Object(a), Value::Object(b)) = (a, b) else { return false };
-    a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| same(a, b)))
+/// Whether both values are equal, element by element and field by field, where `plain` does not decide.
+pub fn same_by(plain: &dyn Fn(&Value, &Value) -> Option<bool>, a: &Value, b: &Value) -> bool {
+    if let Some(is_same) = plain(a, b) {
+        return is_same;
+    }
+    match (elements(a), elements(b), a, b) {
+        (Some(a), Some(b), ..) => a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| same_by(plain, a, b)),
+        (None, None, Value::Object(a), Value::Object(b)) => {
+            let is_same = |(name, a): (&String, &Value)| b.get(name).is_some_and(|b| same_by(plain, a, b));
+            a.len() == b.len() && a.iter().all(is_same)
+        }
+        _ => false,
+    }
 }
 
 /// The arguments in an input; for a call sequence, those of the function under test.

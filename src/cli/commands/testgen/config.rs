@@ -1,11 +1,10 @@
 //! `cargo implfuzz testgen config`
 
-use super::cells::date;
 use super::{Session, settings};
+use crate::cli::commands::cells::date;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::event::Event;
-use crate::project::Project;
-use crate::report::{Column, printable, table};
+use crate::report::{Table, printable};
 use crate::store::{ConfigRow, Store};
 use crate::test_record::{ConfigId, ModelType, TestGenConfig, TestGenConfigInput};
 use crate::testgen::run::models::configured;
@@ -56,8 +55,7 @@ enum What {
 
 pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     // Configurations are only in the store, which serialises writers, so the workspace needs no lock.
-    let project = Project::look(&session.options, &session.interrupt)?;
-    let mut store = session.store(&project)?;
+    let (project, mut store) = session.look()?;
     match &args.what {
         What::Show { id } => show(session, &store, id.as_deref()),
         What::List => list(session, &store),
@@ -164,12 +162,12 @@ fn text(chosen: &Chosen) -> String {
                 .iter()
                 .for_each(|(part, text)| prompt(&format!("{key}.{part}"), text.as_str().unwrap_or_default())),
             Value::String(text) if key.ends_with("_prompt") => prompt(key, text),
-            Value::Null => rows.push(vec![key.clone(), "- (the provider's default)".into()]),
-            other => rows.push(vec![key.clone(), other.to_string()]),
+            Value::Null => rows.push((key.clone(), "- (the provider's default)".into())),
+            other => rows.push((key.clone(), other.to_string())),
         }
     }
-    let table = table(&[Column::left("key"), Column::left("value")], &rows, None);
-    format!("{head}\nhash: {}\n\n{table}{prompts}", config.config_hash())
+    let table = Table::of(rows).left("key", |(key, _)| key.clone()).left("value", |(_, value)| value.clone());
+    format!("{head}\nhash: {}\n\n{}{prompts}", config.config_hash(), table.text())
 }
 
 fn list(session: &Session, store: &Store) -> Result<ExitCode> {
@@ -179,23 +177,14 @@ fn list(session: &Session, store: &Store) -> Result<ExitCode> {
             return "no configuration is stored; runs use the defaults: cargo implfuzz testgen config show\n"
                 .into();
         }
-        let columns = [
-            Column::right("id"),
-            Column::left("version"),
-            Column::left("hash"),
-            Column::left("date (UTC)"),
-            Column::left(""),
-        ];
-        let row = |row: &ConfigRow| {
-            vec![
-                row.id.0.to_string(),
-                printable(&row.config.version),
-                row.config_hash.chars().take(SHOWN).collect(),
-                date(row.created_at),
-                if row.is_current { "current".into() } else { String::new() },
-            ]
-        };
-        table(&columns, &rows.iter().map(row).collect::<Vec<_>>(), None)
+        let current = |row: &ConfigRow| if row.is_current { "current".to_owned() } else { String::new() };
+        Table::of(&rows)
+            .right("id", |row| row.id.0.to_string())
+            .left("version", |row| printable(&row.config.version))
+            .left("hash", |row| row.config_hash.chars().take(SHOWN).collect())
+            .left("date (UTC)", |row| date(row.created_at))
+            .left("", |row| current(row))
+            .text()
     });
     Ok(ExitCode::Ok)
 }
@@ -203,7 +192,7 @@ fn list(session: &Session, store: &Store) -> Result<ExitCode> {
 fn create(session: &Session, store: &mut Store, config: &TestGenConfig) -> Result<ExitCode> {
     let is_new = store.testgen_config_by_hash(&config.config_hash())?.is_none();
     let id = store.save_testgen_config(config)?;
-    let row = kept(store, id)?;
+    let row = store.stored_testgen_config(id)?;
     let value = json!({ "created": is_new, "config": row });
     session.screen.result("testgen-config-created", &value, || {
         let hash: String = row.config_hash.chars().take(SHOWN).collect();
@@ -219,10 +208,11 @@ fn create(session: &Session, store: &mut Store, config: &TestGenConfig) -> Resul
 
 /// Warns of a model without a profile, because another configured model would answer.
 fn warn(session: &Session, input: &TestGenConfigInput, profiles: &[ModelType]) {
-    let named = [("primary_model", input.primary_model), ("reflection_model", input.reflection_model)];
-    for (key, model) in named {
-        let Some(model) = model.filter(|model| !profiles.contains(model)) else { continue };
-        let word = model.word();
+    for key in ["primary_model", "reflection_model"] {
+        let is_configured = |word: &&str| profiles.iter().any(|model| model.word() == *word);
+        let Some(word) = input.get(key).and_then(Value::as_str).filter(|word| !is_configured(word)) else {
+            continue;
+        };
         let text = format!(
             "{key} is `{word}`, but there is no [llm.profiles.{word}]: the model of the role or of [llm] is used instead"
         );
@@ -237,15 +227,9 @@ fn set_current(session: &Session, store: &mut Store, text: &str) -> Result<ExitC
         Chosen::Defaults => store.save_testgen_config(&TestGenConfig::default())?,
     };
     store.set_current_testgen_config(id)?;
-    let row = kept(store, id)?;
+    let row = store.stored_testgen_config(id)?;
     session.screen.result("testgen-config-current", &json!({ "config": row }), || {
         format!("configuration {}, version {}, is current\n", id.0, printable(&row.config.version))
     });
     Ok(ExitCode::Ok)
-}
-
-/// The row just written, since configurations are never removed.
-fn kept(store: &Store, id: ConfigId) -> Result<ConfigRow> {
-    let lost = || Error::new(ErrorKind::Store, format!("configuration {} is gone", id.0));
-    store.testgen_config(id)?.ok_or_else(lost)
 }

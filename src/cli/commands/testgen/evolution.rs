@@ -1,11 +1,10 @@
 //! `cargo implfuzz testgen evolution`
 
 use super::Session;
-use super::cells::{UNMEASURED, date, gain, known};
 use super::stats::{Versions, configuration, versions};
+use crate::cli::commands::cells::{date, gain, known};
 use crate::error::{ExitCode, Result};
-use crate::project::Project;
-use crate::report::{Column, one_line, table};
+use crate::report::{Table, one_line};
 use crate::store::EvolutionRow;
 use serde_json::json;
 
@@ -14,8 +13,7 @@ use serde_json::json;
 pub struct Args {}
 
 pub(super) fn run(session: &Session, _: &Args) -> Result<ExitCode> {
-    let project = Project::look(&session.options, &session.interrupt)?;
-    let store = session.store(&project)?;
+    let (_, store) = session.look()?;
     let (rounds, versions) = (store.testgen_evolution()?, versions(&store)?);
     session.screen.result("testgen-evolution", &json!({ "rounds": rounds }), || {
         if rounds.is_empty() { "no round of evolution yet\n".into() } else { text(&rounds, &versions) }
@@ -24,33 +22,18 @@ pub(super) fn run(session: &Session, _: &Args) -> Result<ExitCode> {
 }
 
 fn text(rounds: &[EvolutionRow], versions: &Versions) -> String {
-    let columns = [
-        Column::right("round"),
-        Column::left("date (UTC)"),
-        Column::left("from"),
-        Column::left("to"),
-        Column::left("type"),
-        Column::right("expected"),
-        Column::right("actual"),
-        Column::right("at least"),
-        Column::right("pairs"),
-        Column::left("accepted"),
-        Column::left("reason"),
-    ];
-    let row = |round: &EvolutionRow| {
-        vec![
-            round.id.to_string(),
-            date(round.created_at),
-            configuration(versions, round.from.0),
-            round.to.map_or_else(|| UNMEASURED.to_owned(), |to| configuration(versions, to.0)),
-            round.change.kind.word().to_owned(),
-            gain(round.change.expected_improvement),
-            gain(round.actual_improvement),
-            gain(round.lower_bound),
-            known(round.scores.as_ref(), |scores| scores.len().to_string()),
-            if round.accepted { "yes".into() } else { "no".into() },
-            one_line(&round.reason),
-        ]
-    };
-    table(&columns, &rounds.iter().map(row).collect::<Vec<_>>(), None)
+    let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
+    Table::of(rounds)
+        .right("round", |round| round.id.to_string())
+        .left("date (UTC)", |round| date(round.created_at))
+        .left("from", |round| configuration(versions, round.from.0))
+        .left("to", |round| known(round.to, |to| configuration(versions, to.0)))
+        .left("type", |round| round.change.kind.word().to_owned())
+        .right("expected", |round| gain(round.change.expected_improvement))
+        .right("actual", |round| gain(round.actual_improvement))
+        .right("at least", |round| gain(round.lower_bound))
+        .right("pairs", |round| known(round.scores.as_ref(), |scores| scores.len().to_string()))
+        .left("accepted", |round| yes(round.accepted))
+        .left("reason", |round| one_line(&round.reason))
+        .text()
 }

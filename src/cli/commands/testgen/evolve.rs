@@ -1,7 +1,7 @@
 //! `cargo implfuzz testgen evolve`
 
 use super::Session;
-use super::generate::run_once;
+use super::generate::Work;
 use crate::cli::commands::filter;
 use crate::config::TEST_ROLES;
 use crate::error::{ExitCode, Result};
@@ -39,10 +39,9 @@ pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let judge = Judge::new(&project, &session.interrupt);
     let templates = Templates::load(Some(&project.workspace.root().join("prompts")))?;
     let config = settings(&project.config, &store.testgen_config_in_use()?.config);
-    let asks = Asks { roles: &TEST_ROLES[2..], config: &config, workflow: None };
     let command = format!("testgen evolve {}", args.symbols.join(" "));
-    let mut models =
-        ModelSession::open(&project.workspace, &mut store, (&command, asks), &session.interrupt)?;
+    let asks = Asks { command: &command, roles: &TEST_ROLES[2..], config: &config, workflow: None };
+    let mut models = ModelSession::open(&project.workspace, &mut store, asks, &session.interrupt)?;
     let id = models.id;
     let functions: Vec<_> = planned.iter().map(|planned| &planned.function).collect();
     let request = Request {
@@ -51,7 +50,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         profiles: &configured(&project.config),
         choose: &|models, config| {
             let set = settings(&project.config, config);
-            models.choose(project.workspace.root(), (&TEST_ROLES[2..], &set), &session.interrupt)
+            models.choose(project.workspace.root(), &TEST_ROLES[2..], &set, &session.interrupt)
         },
         templates: &templates,
         interrupt: &session.interrupt,
@@ -83,17 +82,18 @@ fn run_with(
 ) -> Result<TestGenRun> {
     let planned = project.find(name.as_str())?;
     let set = settings(&project.config, config);
-    let asks = Asks { roles: &TEST_ROLES[..2], config: &set, workflow: None };
     let command = format!("testgen evolve: configuration {} on {name}", number.0);
+    let asks = Asks { command: &command, roles: &TEST_ROLES[..2], config: &set, workflow: None };
     let store: &mut Store = resources.store;
-    let mut models = ModelSession::open(&project.workspace, store, (&command, asks), judge.interrupt)?;
-    let with = (number, config, context);
+    let mut models = ModelSession::open(&project.workspace, store, asks, judge.interrupt)?;
     std::mem::swap(&mut models.budget, &mut resources.models.budget);
-    let kept = run_once((project, &mut *store), (judge, planned), &mut models, with, resources.reporter);
+    let reporter = &mut *resources.reporter;
+    let mut work = Work { project, judge, store: &mut *store, models: &mut models, reporter, context };
+    let generated = work.run(planned, number, config);
     std::mem::swap(&mut models.budget, &mut resources.models.budget);
-    let kept = models.or_finish(store, kept)?;
+    let generated = models.or_finish(store, generated)?;
     store.finish_run(models.id, RunOutcome::Done)?;
-    Ok(kept.run)
+    Ok(generated.run)
 }
 
 fn text(round: &EvolutionRound) -> String {

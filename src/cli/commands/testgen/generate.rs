@@ -12,9 +12,9 @@ use crate::llm::model_session::{Asks, ModelSession};
 use crate::project::{FunctionPlan, Project};
 use crate::store::{ConfigRow, RunOutcome, Store};
 use crate::test_record::{ConfigId, TestCategory, TestGenConfig, TestGenContext, TestGenEvent};
-use crate::testgen::run::generate::{Request, generate};
+use crate::testgen::run::generate::{Generated, Request, generate};
 use crate::testgen::run::models::settings;
-use crate::testgen::run::results::{self, Label, Which, Written};
+use crate::testgen::run::results::{self, Which, Written};
 use serde_json::{Value, json};
 
 /// Generate tests with a model, and keep those that improve the suite
@@ -49,8 +49,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut session = session.clone();
     if let Some(dir) = &args.record {
         // Relative to the user's current directory, not to the repository.
-        let dir = std::path::absolute(dir)?.display().to_string();
-        session.options.overrides.push(format!("llm.record_dir={}", toml::Value::from(dir)));
+        session.options.settings.record_dir = Some(std::path::absolute(dir)?);
     }
     let mut reporter = session.reporter();
     let (project, mut store) = session.open(reporter.as_mut())?;
@@ -60,14 +59,21 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let judge = Judge::new(&project, &session.interrupt);
     let set =
         rows.first().map_or_else(|| project.config.clone(), |row| settings(&project.config, &row.config));
-    let roles = if asks_models(args) { &TEST_ROLES[..2] } else { &[] };
-    let asks = Asks { roles, config: &set, workflow: None };
+    let roles = if asks_models(&args.context) { &TEST_ROLES[..2] } else { &[] };
     let names: Vec<&str> = wanted.iter().map(|planned| planned.function.name.as_str()).collect();
     let command = format!("testgen generate {}", if args.all { "--all".to_owned() } else { names.join(" ") });
-    let mut models = ModelSession::open(&project.workspace, &mut store, (&command, asks), &session.interrupt)
+    let asks = Asks { command: &command, roles, config: &set, workflow: None };
+    let mut models = ModelSession::open(&project.workspace, &mut store, asks, &session.interrupt)
         .map_err(without_model)?;
-    let (all, ended) =
-        each((&project, &mut store), (&judge, &wanted), &mut models, (&rows, args), reporter.as_mut());
+    let mut work = Work {
+        project: &project,
+        judge: &judge,
+        store: &mut store,
+        models: &mut models,
+        reporter: reporter.as_mut(),
+        context: &args.context,
+    };
+    let (all, ended) = work.each(&wanted, &rows, args.no_export);
     let ended = models.or_finish(&mut store, ended);
     if ended.is_ok() {
         store.finish_run(models.id, RunOutcome::Done)?;
@@ -82,8 +88,8 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     Ok(if all.iter().all(is_whole) { ExitCode::Ok } else { ExitCode::Incomplete })
 }
 
-fn asks_models(args: &Args) -> bool {
-    args.context.categories().into_iter().any(TestCategory::is_asked)
+fn asks_models(context: &TestGenContext) -> bool {
+    context.categories().into_iter().any(TestCategory::is_asked)
 }
 
 /// The configuration for a function.
@@ -111,9 +117,8 @@ fn without_model(error: Error) -> Error {
 
 /// Whether a run is complete: models were asked for everything, and there is a score if any category needs a model.
 fn is_whole(kept: &StoredRun) -> bool {
-    let run = &kept.run;
-    let asks_nobody = !run.context.categories().into_iter().any(TestCategory::is_asked);
-    kept.generated.is_whole && (asks_nobody || run.score.is_some())
+    let run = &kept.generated.run;
+    kept.generated.is_whole && (!asks_models(&run.context) || run.score.is_some())
 }
 
 fn select<'p>(project: &'p Project, args: &Args) -> Result<Vec<&'p FunctionPlan>> {
@@ -123,155 +128,150 @@ fn select<'p>(project: &'p Project, args: &Args) -> Result<Vec<&'p FunctionPlan>
     Ok(project.planned.iter().filter(|planned| planned.judgeable.contract().is_some()).collect())
 }
 
-/// Generates tests for each function in turn; the results before a failure are returned with it.
-fn each(
-    (project, store): (&Project, &mut Store),
-    (judge, wanted): (&Judge, &[&FunctionPlan]),
-    models: &mut ModelSession,
-    (rows, args): (&[ConfigRow], &Args),
-    reporter: &mut dyn Reporter,
-) -> (Vec<StoredRun>, Result<()>) {
-    let mut all = Vec::new();
-    let mut last = rows.first().map(|row| row.id);
-    for ((index, planned), row) in wanted.iter().enumerate().zip(rows) {
-        // Another configuration may name another model.
-        if last.replace(row.id) != Some(row.id) && asks_models(args) {
-            let set = settings(&project.config, &row.config);
-            let roles = (&TEST_ROLES[..2], &set);
-            if let Err(error) = models.choose(project.workspace.root(), roles, judge.interrupt) {
-                return (all, Err(error));
+/// Everything that the generation of tests works with.
+pub(super) struct Work<'a, 'p> {
+    pub project: &'a Project,
+    pub judge: &'a Judge<'p>,
+    pub store: &'a mut Store,
+    pub models: &'a mut ModelSession,
+    pub reporter: &'a mut dyn Reporter,
+    pub context: &'a TestGenContext,
+}
+
+impl Work<'_, '_> {
+    /// Generates tests for each function in turn; the results before a failure are returned with it.
+    fn each(
+        &mut self,
+        wanted: &[&FunctionPlan],
+        rows: &[ConfigRow],
+        no_export: bool,
+    ) -> (Vec<StoredRun>, Result<()>) {
+        let mut all = Vec::new();
+        let mut last = rows.first().map(|row| row.id);
+        for ((index, planned), row) in (1..).zip(wanted).zip(rows) {
+            // Another configuration may name another model.
+            if last.replace(row.id) != Some(row.id) && asks_models(self.context) {
+                let set = settings(&self.project.config, &row.config);
+                let root = self.project.workspace.root();
+                if let Err(error) = self.models.choose(root, &TEST_ROLES[..2], &set, self.judge.interrupt) {
+                    return (all, Err(error));
+                }
             }
+            let (symbol, total) = (planned.function.name.clone(), wanted.len());
+            self.reporter.event(Event::SymbolStarted { symbol: symbol.clone(), work: "tests", index, total });
+            let kept = match self.one(planned, row, no_export) {
+                Ok(kept) => kept,
+                Err(error) => return (all, Err(error)),
+            };
+            let summary = shown::summary(&kept.generated.run);
+            self.reporter.event(Event::SymbolFinished { symbol, ok: is_whole(&kept), grade: None, summary });
+            all.push(kept);
         }
-        let symbol = planned.function.name.clone();
-        reporter.event(Event::SymbolStarted {
-            symbol: symbol.clone(),
-            work: "tests",
-            index: index + 1,
-            total: wanted.len(),
-        });
-        let kept = match one((project, &mut *store), (judge, planned), models, (row, args), reporter) {
-            Ok(kept) => kept,
-            Err(error) => return (all, Err(error)),
+        (all, Ok(()))
+    }
+
+    /// Generates, stores and writes the tests of one function.
+    fn one(&mut self, planned: &FunctionPlan, row: &ConfigRow, no_export: bool) -> Result<StoredRun> {
+        let generated = self.run(planned, row.id, &row.config)?;
+        results::note_best(self.store, &generated.run)?;
+        if no_export {
+            return Ok(StoredRun { generated, written: None });
+        }
+        if generated.kept.is_empty() && results::has_file(self.project, planned) {
+            let name = &planned.function.name;
+            let text = format!("no new test of {name} was kept: its test file stays as it was");
+            self.reporter.event(Event::Note { text });
+            return Ok(StoredRun { generated, written: None });
+        }
+        let written = match self.best(planned, &generated)? {
+            Some(written) => written,
+            None => {
+                let run_id = &generated.run.run_id;
+                let tests = self.store.testgen_tests(run_id)?;
+                let tests = (run_id, &tests[..], Which::Kept);
+                results::write((self.project, self.judge), planned, &generated.campaign, tests)?
+            }
         };
-        let summary = shown::summary(&kept.run);
-        reporter.event(Event::SymbolFinished { symbol, ok: is_whole(&kept), grade: None, summary });
-        all.push(kept);
+        Ok(StoredRun { generated, written: Some(written) })
     }
-    (all, Ok(()))
-}
 
-/// Generates, stores and writes the tests of one function.
-fn one(
-    (project, store): (&Project, &mut Store),
-    (judge, planned): (&Judge, &FunctionPlan),
-    models: &mut ModelSession,
-    (row, args): (&ConfigRow, &Args),
-    reporter: &mut dyn Reporter,
-) -> Result<StoredRun> {
-    let with = (row.id, &row.config, &args.context);
-    let kept = run_once((project, store), (judge, planned), models, with, reporter)?;
-    results::note_best(store, &kept.run)?;
-    if args.no_export {
-        return Ok(kept);
-    }
-    if kept.generated.kept.is_empty() && results::has_file(project, planned) {
-        let text =
-            format!("no new test of {} was kept: its test file stays as it was", planned.function.name);
-        reporter.event(Event::Note { text });
-        return Ok(kept);
-    }
-    let written = match best((project, store), (judge, planned), &kept, reporter)? {
-        Some(written) => written,
-        None => {
-            let tests = store.testgen_tests(&kept.run.run_id)?;
-            let tests = (&kept.run.run_id, &tests[..], Which::Kept);
-            results::write((project, judge), planned, &kept.generated.campaign, tests)?
+    /// Writes the tests of an earlier, better run instead, if C still gives the same answers; otherwise `None`.
+    fn best(&mut self, planned: &FunctionPlan, generated: &Generated) -> Result<Option<Written>> {
+        let best = self.store.best_testgen_run(&planned.function.key)?;
+        let Some(best) = best.filter(|best| best.run_id != generated.run.run_id) else { return Ok(None) };
+        let campaign = &generated.campaign;
+        let tests = self.store.testgen_tests(&best.run_id)?;
+        let (same, differing) =
+            results::confirmed((&self.project.library, self.judge), planned, campaign, (tests, Which::Kept))?;
+        if !differing.is_empty() {
+            let (name, others) = (&planned.function.name, differing.len());
+            let text = format!(
+                "C now gives different results for {others} of the tests of {}, so the tests of this run were written; `cargo implfuzz testgen export {name}` writes the others",
+                best.run_id
+            );
+            self.reporter.event(Event::Note { text });
+            return Ok(None);
         }
-    };
-    Ok(StoredRun { written: Some(written), ..kept })
-}
-
-/// Writes the tests of an earlier, better run instead, if C still gives the same answers; otherwise `None`.
-fn best(
-    (project, store): (&Project, &Store),
-    (judge, planned): (&Judge, &FunctionPlan),
-    kept: &StoredRun,
-    reporter: &mut dyn Reporter,
-) -> Result<Option<Written>> {
-    let best = store.best_testgen_run(&planned.function.key)?;
-    let Some(best) = best.filter(|best| best.run_id != kept.run.run_id) else { return Ok(None) };
-    let campaign = &kept.generated.campaign;
-    let tests = store.testgen_tests(&best.run_id)?;
-    let (same, differing) =
-        results::confirmed((&project.library, judge), planned, campaign, (tests, Which::Kept))?;
-    if !differing.is_empty() {
-        let (name, others) = (&planned.function.name, differing.len());
-        let text = format!(
-            "C now gives different results for {others} of the tests of {}, so the tests of this run were written; `cargo implfuzz testgen export {name}` writes the others",
-            best.run_id
-        );
-        reporter.event(Event::Note { text });
-        return Ok(None);
+        let tests = (&best.run_id, &same[..], Which::Kept);
+        results::write((self.project, self.judge), planned, campaign, tests).map(Some)
     }
-    results::write((project, judge), planned, campaign, (&best.run_id, &same, Which::Kept)).map(Some)
-}
 
-/// Generates and stores the tests of one function. A failure is also an event.
-pub(super) fn run_once(
-    (project, store): (&Project, &mut Store),
-    (judge, planned): (&Judge, &FunctionPlan),
-    models: &mut ModelSession,
-    with: (ConfigId, &TestGenConfig, &TestGenContext),
-    reporter: &mut dyn Reporter,
-) -> Result<StoredRun> {
-    let kept = watched((project, store), (judge, planned), models, with, reporter);
-    if let Err(error) = &kept {
-        let event = TestGenEvent::Error { why: error.to_string() };
-        reporter.event(Event::TestGen { symbol: planned.function.name.clone(), event });
-    }
-    kept
-}
-
-fn watched(
-    (project, store): (&Project, &mut Store),
-    (judge, planned): (&Judge, &FunctionPlan),
-    models: &mut ModelSession,
-    (number, config, context): (ConfigId, &TestGenConfig, &TestGenContext),
-    reporter: &mut dyn Reporter,
-) -> Result<StoredRun> {
-    let symbol = planned.function.name.clone();
-    let id = results::run_id();
-    let start =
-        TestGenEvent::Start { run_id: id.to_string(), config: number.0, categories: config.ordered(context) };
-    reporter.event(Event::TestGen { symbol: symbol.clone(), event: start });
-    let request = Request { config, context };
-    let mut generated = generate((project, &mut *store), (judge, planned), models, request, reporter)?;
-    let label = Label { id, session: models.id.0, config: number, context };
-    let stored = results::store(store, planned, &generated, label);
-    let broken_off = generated.broken_off.take().or_else(|| judge.interrupt.check().err());
-    if let Some(error) = broken_off {
-        // If storing fails too, the first error is reported.
-        if let Ok(run) = &stored {
-            let text = format!("the results so far are stored: cargo implfuzz testgen runs {}", run.run_id);
-            reporter.event(Event::Note { text });
+    /// Generates and stores the tests of one function. A failure is also an event.
+    pub(super) fn run(
+        &mut self,
+        planned: &FunctionPlan,
+        number: ConfigId,
+        config: &TestGenConfig,
+    ) -> Result<Generated> {
+        let generated = self.watched(planned, number, config);
+        if let Err(error) = &generated {
+            self.tell(planned, TestGenEvent::Error { why: error.to_string() });
         }
-        return Err(error);
+        generated
     }
-    let run = stored?;
-    let event = TestGenEvent::Complete {
-        run_id: run.run_id.to_string(),
-        score: run.score,
-        tests: generated.suite.tests.len() + generated.existence.len(),
-        kept: usize::try_from(run.kept).unwrap_or(usize::MAX),
-    };
-    reporter.event(Event::TestGen { symbol, event });
-    Ok(StoredRun { run, generated, written: None })
+
+    fn tell(&mut self, planned: &FunctionPlan, event: TestGenEvent) {
+        self.reporter.event(Event::TestGen { symbol: planned.function.name.clone(), event });
+    }
+
+    fn watched(
+        &mut self,
+        planned: &FunctionPlan,
+        number: ConfigId,
+        config: &TestGenConfig,
+    ) -> Result<Generated> {
+        let (id, context) = (results::run_id(), self.context);
+        let categories = config.ordered(context);
+        self.tell(planned, TestGenEvent::Start { run_id: id.to_string(), config: number.0, categories });
+        let request = Request { run_id: &id, session: self.models.id.0, number, config, context };
+        let (work, function) = ((self.project, &mut *self.store), (self.judge, planned));
+        let mut generated = generate(work, function, self.models, request, self.reporter)?;
+        let stored = results::store(self.store, &mut generated);
+        let broken_off = generated.broken_off.take().or_else(|| self.judge.interrupt.check().err());
+        if let Some(error) = broken_off {
+            // If storing fails too, the first error is reported.
+            if stored.is_ok() {
+                let text = format!("the results so far are stored: cargo implfuzz testgen runs {id}");
+                self.reporter.event(Event::Note { text });
+            }
+            return Err(error);
+        }
+        stored?;
+        let event = TestGenEvent::Complete {
+            run_id: id.to_string(),
+            score: generated.run.score,
+            tests: generated.suite.tests.len() + generated.existence.len(),
+            kept: usize::try_from(generated.run.kept).unwrap_or(usize::MAX),
+        };
+        self.tell(planned, event);
+        Ok(generated)
+    }
 }
 
 fn as_json(project: &Project, kept: &StoredRun) -> Value {
-    let StoredRun { run, generated, written } = kept;
+    let StoredRun { generated, written } = kept;
     json!({
-        "run": named(project, run), "score": generated.score, "ended": generated.why, "cheats": generated.cheats,
+        "run": named(project, &generated.run), "score": generated.score, "ended": generated.why, "cheats": generated.cheats,
         "mutants": generated.mutants.len(), "without_mutants": generated.without_mutants,
         "callee_mutants": generated.callee_mutants.len(), "callee_survivors": generated.callee_survivors,
         "survivors": generated.survivors, "missed": generated.reached.missed, "written": written,

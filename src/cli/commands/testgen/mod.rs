@@ -1,6 +1,5 @@
 //! `cargo implfuzz testgen`
 
-mod cells;
 mod config;
 mod evolution;
 mod evolve;

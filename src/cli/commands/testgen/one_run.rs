@@ -1,21 +1,20 @@
 //! Shows one TestGen run in full.
 
-use super::cells::{UNMEASURED, count, date, known, mean, seconds, share};
 use super::{Session, name, named};
+use crate::cli::commands::cells::{UNMEASURED, date, in_seconds, known, mean, number, share};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::project::Project;
-use crate::report::{Column, cell, one_line, printable, table};
+use crate::report::{Table, cell, one_line, printable};
 use crate::test_record::{RecordedTest, RunId, TestGenConfigChange, TestGenRun};
 use crate::testgen::score::TestGenScore;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Shows the run with this id.
 ///
 /// Errors (`Usage`): the id is malformed, or there is no such run.
 pub(super) fn show(session: &Session, id: &str) -> Result<ExitCode> {
     let id: RunId = id.parse()?;
-    let project = Project::look(&session.options, &session.interrupt)?;
-    let store = session.store(&project)?;
+    let (project, store) = session.look()?;
     let run = store.testgen_run(&id)?.ok_or_else(|| {
         Error::new(ErrorKind::Usage, format!("there is no TestGen run {id}"))
             .help("`cargo implfuzz testgen runs` lists the runs")
@@ -53,7 +52,7 @@ fn head(project: &Project, run: &TestGenRun, version: &str) -> String {
         run.rounds,
         run.reflections,
         run.tokens,
-        seconds(Some(millis)),
+        in_seconds(Some(millis)),
         proposed.valid,
         proposed.dropped,
         proposed.duplicates,
@@ -63,22 +62,23 @@ fn head(project: &Project, run: &TestGenRun, version: &str) -> String {
 
 /// The score and its components.
 fn points(run: &TestGenRun, score: &TestGenScore) -> String {
-    let columns = [Column::left("score"), Column::right(""), Column::left("")];
-    let row = |name: &str, points: Option<f64>, most: u32| {
-        vec![format!("  {name}"), mean(points), format!("of {most}")]
-    };
-    let rows = [
-        row("comprehensiveness", score.comprehensiveness, 400),
-        row("balance", score.category_balance, 200),
-        row("anti-cheat", score.anti_cheat_coverage, 200),
-        row("efficiency", score.token_efficiency, 200),
-        vec!["in total".into(), count(run.score), "of 1000".into()],
+    let part = |name: &str, points: Option<f64>, most: u32| (format!("  {name}"), mean(points), most);
+    let parts = [
+        part("comprehensiveness", score.comprehensiveness, 400),
+        part("balance", score.category_balance, 200),
+        part("anti-cheat", score.anti_cheat_coverage, 200),
+        part("efficiency", score.token_efficiency, 200),
+        ("in total".into(), number(run.score), 1_000),
     ];
+    let table = Table::of(parts)
+        .left("score", |(name, ..)| name.clone())
+        .right("", |(_, points, _)| points.clone())
+        .left("", |(.., most)| format!("of {most}"));
     let missing = match score.unmeasured.as_slice() {
         [] => String::new(),
         names => format!("no score, because this was not measured: {}\n", names.join(", ")),
     };
-    table(&columns, &rows, None) + &missing
+    table.text() + &missing
 }
 
 /// The measurements.
@@ -105,9 +105,10 @@ fn measured(run: &TestGenRun) -> String {
         ("Brier score of confidence", analysis.brier_score),
         ("the model's own assessment (0 to 10)", run.self_assessment),
     ];
-    let rows = rows.map(|(name, value)| vec![format!("  {name}"), share(value)]);
-    let text = table(&[Column::left("measured"), Column::right("")], &rows, None);
-    format!("{text}valid tests: {}\n", distribution.join(", "))
+    let table = Table::of(rows)
+        .left("measured", |(name, _)| format!("  {name}"))
+        .right("", |(_, value)| share(*value));
+    format!("{}valid tests: {}\n", table.text(), distribution.join(", "))
 }
 
 fn proposed(run: &TestGenRun, change: &TestGenConfigChange) -> String {
@@ -125,31 +126,20 @@ fn cases(tests: &[RecordedTest]) -> String {
     if tests.is_empty() {
         return "no tests\n".into();
     }
-    let columns = [
-        Column::left("category"),
-        Column::left("test"),
-        Column::left("input"),
-        Column::left("what C left"),
-        Column::right("kills"),
-        Column::right("cheats"),
-        Column::left("end"),
-    ];
-    let row = |recorded: &RecordedTest| {
-        let test = &recorded.test;
-        let end = match (&recorded.dropped, recorded.kept) {
-            (Some(why), _) => format!("dropped: {}", one_line(why)),
-            (None, true) => "kept".into(),
-            (None, false) => "valid, not kept".into(),
-        };
-        vec![
-            test.category.to_string(),
-            one_line(&test.id),
-            cell(&printable(&test.input.to_string())),
-            known(test.expected_output.as_ref(), |left| cell(&printable(&left.to_string()))),
-            known(recorded.kills.as_ref(), |kills| kills.len().to_string()),
-            known(recorded.cheats.as_ref(), |cheats| cheats.len().to_string()),
-            end,
-        ]
+    let end = |test: &RecordedTest| match (&test.dropped, test.kept) {
+        (Some(why), _) => format!("dropped: {}", one_line(why)),
+        (None, true) => "kept".into(),
+        (None, false) => "valid, not kept".into(),
     };
-    table(&columns, &tests.iter().map(row).collect::<Vec<_>>(), None)
+    let json = |value: &Value| cell(&printable(&value.to_string()));
+    let count = |names: &Vec<String>| names.len().to_string();
+    Table::of(tests)
+        .left("category", |recorded| recorded.test.category.to_string())
+        .left("test", |recorded| one_line(&recorded.test.id))
+        .left("input", |recorded| json(&recorded.test.input))
+        .left("what C left", |recorded| known(recorded.test.expected_output.as_ref(), json))
+        .right("kills", |recorded| known(recorded.kills.as_ref(), count))
+        .right("cheats", |recorded| known(recorded.cheats.as_ref(), count))
+        .left("end", |recorded| end(recorded))
+        .text()
 }

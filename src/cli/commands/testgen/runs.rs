@@ -1,11 +1,11 @@
 //! `cargo implfuzz testgen runs`
 
-use super::cells::{count, date, seconds, share};
 use super::stats::{Versions, configuration, versions};
 use super::{Session, name, named, one_run};
+use crate::cli::commands::cells::{date, in_seconds, number, share};
 use crate::error::{ExitCode, Result};
 use crate::project::Project;
-use crate::report::{Column, printable, table};
+use crate::report::{Table, printable};
 use crate::test_record::TestGenRun;
 use serde_json::json;
 
@@ -27,8 +27,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     if let Some(id) = &args.run {
         return one_run::show(session, id);
     }
-    let project = Project::look(&session.options, &session.interrupt)?;
-    let store = session.store(&project)?;
+    let (project, store) = session.look()?;
     let symbol = args.symbol.as_deref().map(|name| project.find(name)).transpose()?;
     let runs = store.recent_testgen_runs(args.limit, symbol.map(|planned| &planned.function.key))?;
     let versions = versions(&store)?;
@@ -40,36 +39,18 @@ pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
 }
 
 fn text(project: &Project, runs: &[TestGenRun], versions: &Versions) -> String {
-    let columns = [
-        Column::left("run"),
-        Column::left("date (UTC)"),
-        Column::left("symbol"),
-        Column::left("configuration"),
-        Column::right("score"),
-        Column::right("comprehensiveness"),
-        Column::right("valid"),
-        Column::right("dropped"),
-        Column::right("duplicate"),
-        Column::right("kept"),
-        Column::right("tokens"),
-        Column::right("seconds"),
-    ];
-    let row = |run: &TestGenRun| {
-        vec![
-            run.run_id.to_string(),
-            date(run.created_at),
-            printable(&name(project, &run.symbol)),
-            configuration(versions, run.config.0),
-            count(run.score),
-            share(run.analysis.comprehensiveness),
-            run.proposed.valid.to_string(),
-            run.proposed.dropped.to_string(),
-            run.proposed.duplicates.to_string(),
-            run.kept.to_string(),
-            run.tokens.to_string(),
-            seconds(Some(run.duration_ms as f64)),
-        ]
-    };
-    let rows: Vec<_> = runs.iter().map(row).collect();
-    format!("{}\nshow one: cargo implfuzz testgen runs <run>\n", table(&columns, &rows, None))
+    let table = Table::of(runs)
+        .left("run", |run| run.run_id.to_string())
+        .left("date (UTC)", |run| date(run.created_at))
+        .left("symbol", |run| printable(&name(project, &run.symbol)))
+        .left("configuration", |run| configuration(versions, run.config.0))
+        .right("score", |run| number(run.score))
+        .right("comprehensiveness", |run| share(run.analysis.comprehensiveness))
+        .right("valid", |run| run.proposed.valid.to_string())
+        .right("dropped", |run| run.proposed.dropped.to_string())
+        .right("duplicate", |run| run.proposed.duplicates.to_string())
+        .right("kept", |run| run.kept.to_string())
+        .right("tokens", |run| run.tokens.to_string())
+        .right("seconds", |run| in_seconds(Some(run.duration_ms as f64)));
+    format!("{}\nshow one: cargo implfuzz testgen runs <run>\n", table.text())
 }

@@ -12,7 +12,6 @@ const LISTED: usize = 8;
 
 /// A run after it was stored.
 pub(super) struct StoredRun {
-    pub(super) run: TestGenRun,
     pub(super) generated: Generated,
     /// The test files, if they were written.
     pub(super) written: Option<Written>,
@@ -29,7 +28,8 @@ pub(super) fn summary(run: &TestGenRun) -> String {
 
 /// The result of a run in a few lines.
 pub(super) fn kept(kept: &StoredRun) -> String {
-    let StoredRun { run, generated, written } = kept;
+    let StoredRun { generated, written } = kept;
+    let run = &generated.run;
     let mut text = format!("{} ({}): {}\n", generated.symbol, run.run_id, summary(run));
     // Writing to a string never fails.
     _ = writeln!(text, "  score: {}", points(&generated.score));

@@ -1,13 +1,13 @@
 //! `cargo implfuzz testgen stats`
 
-use super::cells::{count, mean, seconds, share};
 use super::{Session, name, named};
+use crate::cli::commands::cells::{in_seconds, mean, number, share};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::platform::workspace::write_atomic;
 use crate::project::Project;
-use crate::report::{Column, plot, printable, table};
+use crate::report::{Table, plot, printable};
 use crate::store::{BestConfig, Store};
-use crate::test_record::{Means, TestGenStats};
+use crate::test_record::TestGenStats;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -30,8 +30,7 @@ fn check_name(file: &Path) -> Result<()> {
 
 pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     args.plot.as_deref().map(check_name).transpose()?;
-    let project = Project::look(&session.options, &session.interrupt)?;
-    let store = session.store(&project)?;
+    let (project, store) = session.look()?;
     let stats = store.testgen_stats()?;
     let best = store.testgen_bests()?;
     let drawn = args.plot.as_deref().map(|file| draw(&project, &stats, file)).transpose()?;
@@ -101,55 +100,33 @@ fn text(project: &Project, stats: &TestGenStats, best: &[BestConfig], versions: 
 }
 
 fn means(project: &Project, stats: &TestGenStats) -> String {
-    let numbers = [
-        "runs", "scored", "score", "best", "comprehensiveness", "balance", "anti-cheat", "discovery",
-        "reflection", "efficiency", "tokens", "seconds",
-    ];
-    let columns: Vec<Column> =
-        std::iter::once(Column::left("mean of")).chain(numbers.map(Column::right)).collect();
-    let of_symbols = stats.symbols.iter().map(|row| line(&name(project, &row.symbol), &row.means));
-    let rows: Vec<_> = of_symbols.chain([line("all", &stats.overall)]).collect();
-    table(&columns, &rows, None)
-}
-
-fn line(name: &str, means: &Means) -> Vec<String> {
-    vec![
-        printable(name),
-        means.runs.to_string(),
-        means.scored.to_string(),
-        mean(means.score),
-        count(means.best_score),
-        share(means.comprehensiveness),
-        share(means.category_balance),
-        share(means.anti_cheat_coverage),
-        share(means.parameter_discovery),
-        share(means.reflection_effectiveness),
-        share(means.token_efficiency),
-        mean(means.tokens),
-        seconds(means.duration_ms),
-    ]
+    let of_symbols = stats.symbols.iter().map(|row| (name(project, &row.symbol), &row.means));
+    Table::of(of_symbols.chain([("all".to_owned(), &stats.overall)]))
+        .left("mean of", |(name, _)| printable(name))
+        .right("runs", |(_, means)| means.runs.to_string())
+        .right("scored", |(_, means)| means.scored.to_string())
+        .right("score", |(_, means)| mean(means.score))
+        .right("best", |(_, means)| number(means.best_score))
+        .right("comprehensiveness", |(_, means)| share(means.comprehensiveness))
+        .right("balance", |(_, means)| share(means.category_balance))
+        .right("anti-cheat", |(_, means)| share(means.anti_cheat_coverage))
+        .right("discovery", |(_, means)| share(means.parameter_discovery))
+        .right("reflection", |(_, means)| share(means.reflection_effectiveness))
+        .right("efficiency", |(_, means)| share(means.token_efficiency))
+        .right("tokens", |(_, means)| mean(means.tokens))
+        .right("seconds", |(_, means)| in_seconds(means.duration_ms))
+        .text()
 }
 
 fn best_configs(best: &[BestConfig], versions: &Versions) -> String {
-    let columns = [
-        Column::left("kind of function"),
-        Column::left("context"),
-        Column::left("best configuration"),
-        Column::right("score"),
-        Column::left("passed"),
-        Column::left("best run"),
-        Column::left(""),
-    ];
-    let row = |best: &BestConfig| {
-        vec![
-            printable(&best.task_type),
-            best.context.to_string(),
-            configuration(versions, best.config.0),
-            mean(Some(best.score)),
-            format!("{} of {}", best.pass_count, best.total_runs),
-            best.run.to_string(),
-            if best.is_override { "differs from the best for all kinds".into() } else { String::new() },
-        ]
-    };
-    table(&columns, &best.iter().map(row).collect::<Vec<_>>(), None)
+    let note = |is: bool| if is { "differs from the best for all kinds".to_owned() } else { String::new() };
+    Table::of(best)
+        .left("kind of function", |best| printable(&best.task_type))
+        .left("context", |best| best.context.to_string())
+        .left("best configuration", |best| configuration(versions, best.config.0))
+        .right("score", |best| mean(Some(best.score)))
+        .left("passed", |best| format!("{} of {}", best.pass_count, best.total_runs))
+        .left("best run", |best| best.run.to_string())
+        .left("", |best| note(best.is_override))
+        .text()
 }

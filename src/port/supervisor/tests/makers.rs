@@ -8,7 +8,7 @@ const ALONE: Makers = Makers { c2rust: true, prototypers: 0, enhancers: 0 };
 /// Outcomes from c2rust's candidate to the step that each row of the table is about.
 fn translated(node: Node) -> Vec<Outcome> {
     // The path is that of a model's candidate, except for the first step.
-    if node == Node::Translator { Vec::new() } else { path(node) }
+    if node == Node::Translate { Vec::new() } else { path(node) }
 }
 
 fn told(state: &PortState) -> String {
@@ -25,14 +25,14 @@ fn every_edge_of_a_candidate_of_c2rust() {
     // The next step with a model as next source, the reason, and the next step without one.
     let table = [
         (
-            Node::Translator,
+            Node::Translate,
             candidate(1),
             Step::Audit,
             "a new candidate: nothing is built before the audit".into(),
             Step::Audit,
         ),
         (
-            Node::Translator,
+            Node::Translate,
             O::NotTranslated("w".into()),
             model(),
             "c2rust has no candidate: a model is asked".into(),
@@ -70,7 +70,7 @@ fn every_edge_of_a_candidate_of_c2rust() {
         assert_eq!((next(&state), told(&state)), (step, why), "{node:?} then {outcome:?}");
         assert_eq!(next(&lone), alone, "{node:?} then {outcome:?}");
         // Nothing was charged to the limits of a model.
-        assert_eq!(state.counters(), Counters::default());
+        assert_eq!(state.counters, Counters::default());
     }
 }
 
@@ -79,7 +79,7 @@ fn what_is_nobodys_fault_ends_a_port_of_c2rust_too() {
     let stop = Step::Stop;
     for (node, outcome, step) in [
         (Node::Fuzz, Outcome::CFault(CFaultKind::Breaks), stop(StopReason::CFault(CFaultKind::Breaks))),
-        (Node::Translator, Outcome::Built, stop(StopReason::Defect)),
+        (Node::Translate, Outcome::Built, stop(StopReason::Defect)),
         (Node::Accept, Outcome::AcceptanceUnrefuted, Step::Done),
     ] {
         let state = after_with(FIRST, &[&translated(node)[..], &[outcome]].concat());
@@ -125,14 +125,14 @@ fn where_a_model_comes_to_an_end_the_next_one_of_its_role_goes_on() {
         // If a candidate needs a fix, the next enhancer model continues with it.
         (
             both,
-            [path(Node::Enhancer), vec![O::ModelRefused]].concat(),
+            [path(Node::AskEnhancer), vec![O::ModelRefused]].concat(),
             enhancer(Why::RejectedByAudit),
             1,
             "the model before ended as model-refused: model 2 of 2 goes on with its candidate",
         ),
         (
             both,
-            [path(Node::Enhancer), vec![candidate(1)]].concat(),
+            [path(Node::AskEnhancer), vec![candidate(1)]].concat(),
             enhancer(Why::RejectedByAudit),
             1,
             "the model before ended as loop: model 2 of 2 goes on with its candidate",
@@ -147,7 +147,7 @@ fn where_a_model_comes_to_an_end_the_next_one_of_its_role_goes_on() {
         ),
         (
             Makers { prototypers: 3, ..ONE },
-            [path(Node::Enhancer), vec![O::ModelTruncated]].concat(),
+            [path(Node::AskEnhancer), vec![O::ModelTruncated]].concat(),
             Step::AskPrototyper { reply_problem: None },
             1,
             "the model before ended as model-truncated: model 2 of 3 begins anew",
@@ -192,7 +192,7 @@ fn a_stronger_model_has_limits_of_its_own_and_knows_what_was_there() {
         apply(&mut state, outcome);
     }
     // The same text was proposed again: the next source starts with nothing charged.
-    assert_eq!((state.rank(), state.counters(), state.visits(Node::Audit)), (1, Counters::default(), 0));
+    assert_eq!((state.rank(), state.counters, state.visits(Node::Audit)), (1, Counters::default(), 0));
     apply(&mut state, candidate(1));
     assert_eq!(next(&state), Step::Stop(StopReason::Loop(Circle::SameText)));
 }

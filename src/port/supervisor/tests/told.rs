@@ -8,9 +8,9 @@ fn every_step_says_why_it_is_taken() {
     let told = |state: &PortState| why(state, &next(state));
     let key = || "k".to_owned();
     for (node, expected) in [
-        (Node::Prototyper, "there is no candidate yet"),
+        (Node::AskPrototyper, "there is no candidate yet"),
         (Node::Audit, "a new candidate: nothing is built before the audit"),
-        (Node::Enhancer, "the candidate was rejected by the audit: validation fix 1 of 2"),
+        (Node::AskEnhancer, "the candidate was rejected by the audit: validation fix 1 of 2"),
         (Node::Build, "the audit found nothing"),
         (Node::Smoke, "it is built, and passed the linkage proof: a short run first"),
         (Node::Fuzz, "the short run did not refute it"),
@@ -30,9 +30,9 @@ fn every_step_says_why_it_is_taken() {
         (vec![], vec![O::ModelRefused], "the model refused"),
         (vec![], vec![O::BudgetExhausted], "the budget has no room for the next call"),
         (vec![], vec![O::Built], "an outcome that the step cannot have: a defect of this tool"),
-        (path(Node::Enhancer), vec![candidate(1)], "the candidate repeats an earlier one"),
+        (path(Node::AskEnhancer), vec![candidate(1)], "the candidate repeats an earlier one"),
         (
-            path(Node::Enhancer),
+            path(Node::AskEnhancer),
             vec![O::ReplyUnusable("p".into())],
             "the reply was unusable: validation fix 2 of 2; the candidate was rejected by the audit",
         ),

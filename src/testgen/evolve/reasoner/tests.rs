@@ -108,7 +108,8 @@ fn no_text_from_outside_can_leave_its_fence() {
     let mut history = history();
     history.rounds[0].reason = ATTACK.into();
     history.rounds[0].change.reasoning = ATTACK.into();
-    history.rounds[0].change.changes.anti_cheat_prompt = Some(ATTACK.into());
+    history.rounds[0].change.changes =
+        serde_json::from_value(serde_json::json!({"anti_cheat_prompt": ATTACK})).unwrap();
     for past in &mut history.runs {
         past.run.symbol.0 = ATTACK.into();
         past.name = ATTACK.into();

@@ -112,14 +112,14 @@ impl Case {
         let library = library();
         let others: Vec<Bound> = others.iter().map(|case| case.bound()).collect();
         let source = Source { krate: "my-port", library: &library, bound: self.bound(), others: &others };
-        let tests = tests.iter().enumerate().map(|(at, (input, left))| KeptTest {
-            id: format!("t{at}"),
-            category: "correctness".into(),
+        let tests = tests.iter().enumerate().map(|(at, (input, left))| GeneratedTest {
             reasoning: "Because.".into(),
             input: input.clone(),
-            left: left.clone(),
+            expected_output: Some(left.clone()),
+            ..GeneratedTest::new(format!("t{at}"), TestCategory::Correctness)
         });
-        exported(&source, &tests.collect::<Vec<_>>())
+        let tests: Vec<GeneratedTest> = tests.collect();
+        exported(&source, &tests.iter().collect::<Vec<_>>())
     }
 
     /// The text of one test, with normalised white space.

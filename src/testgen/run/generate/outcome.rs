@@ -1,10 +1,11 @@
 //! The end of a run: its measurements, their analysis, and the tests to keep.
 
-use super::{Ended, Run, in_words};
+use super::{Ended, Request, Run, in_words};
+use crate::contract::archetype::Archetype;
 use crate::error::{Error, ErrorKind};
 use crate::fuzz::campaign::Campaign;
 use crate::symbol::SymbolName;
-use crate::test_record::{GeneratedTest, Proposed, TestCategory, TestGenAnalysis};
+use crate::test_record::{GeneratedTest, Proposed, TestCategory, TestGenRun};
 use crate::testgen::run::cheats::Cheat;
 use crate::testgen::run::exportable::left_out;
 use crate::testgen::run::instruments::Reached;
@@ -13,6 +14,7 @@ use crate::testgen::run::predicted::{bears_out, says_something};
 use crate::testgen::run::rounds::IterationState;
 use crate::testgen::run::suite::Suite;
 use crate::testgen::score::{Measures, ParameterUse, PlantedCheat, Prediction, Reflected, TestGenScore};
+use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The result of a run.
@@ -33,15 +35,9 @@ pub struct Generated {
     /// The mutants of callees, likewise.
     pub callee_mutants: BTreeMap<usize, String>,
     pub callee_survivors: Vec<String>,
-    pub analysis: TestGenAnalysis,
+    /// The run as it is stored.
+    pub run: TestGenRun,
     pub score: TestGenScore,
-    pub proposed: Proposed,
-    pub rounds: u32,
-    pub reflections: u32,
-    /// The model's own assessment, 0 to 10; no formula uses it.
-    pub self_assessment: Option<f64>,
-    pub tokens: u64,
-    pub duration_ms: u64,
     /// The reason of the end.
     pub why: String,
     /// The run asked all its questions.
@@ -112,22 +108,33 @@ impl Run<'_, '_> {
         let mutants = self.in_words(self.instruments.telling());
         let callee_mutants = self.in_words(self.instruments.telling_over_callees());
         let (survivors, callee_survivors) = (self.survivors(), self.survivors_over_callees());
+        let (score, kind) = (TestGenScore::of(&analysis), Archetype::of(self.contract));
+        let Request { run_id, session, number, context, .. } = self.request;
+        let run = TestGenRun {
+            session: Some(session),
+            task_type: kind.map(|kind| kind.text().to_owned()),
+            context: context.clone(),
+            proposed,
+            kept: (kept.len() + self.existence.len()) as u64,
+            rounds: state.total_rounds,
+            reflections: self.reflections,
+            analysis,
+            self_assessment: self.self_assessment,
+            tokens: state.tokens,
+            duration_ms,
+            score: score.total,
+            ..TestGenRun::unmeasured(run_id.clone(), number, function.key.clone(), Timestamp::now())
+        };
         Generated {
             symbol: function.name.clone(),
+            run,
             kept,
             cheats,
             survivors: self.in_words(survivors).into_values().collect(),
             callee_survivors: self.in_words(callee_survivors).into_values().collect(),
             mutants,
             callee_mutants,
-            score: TestGenScore::of(&analysis),
-            analysis,
-            proposed,
-            rounds: state.total_rounds,
-            reflections: self.reflections,
-            self_assessment: self.self_assessment,
-            tokens: state.tokens,
-            duration_ms,
+            score,
             is_whole: matches!(ended, Ended::Over(_)),
             why: match &ended {
                 Ended::Over(why) => (*why).to_owned(),

@@ -4,22 +4,16 @@ use super::{Run, in_words};
 use crate::error::Result;
 use crate::event::Reporter;
 use crate::judge::coverage::{Missed, Way};
-use crate::llm::model_session::{ModelSession, Traced};
+use crate::llm::model_session::{ModelSession, Question, Traced};
 use crate::llm::{Prompt, Reply};
 use crate::store::Store;
 use crate::test_record::TestCategory;
-use crate::testgen::run::prompt::{Round, Subject, Tried};
+use crate::testgen::run::prompt::{Round, Subject};
 
 impl Run<'_, '_> {
     pub(super) fn prompt(&mut self, reflects: bool, wanted: usize) -> Result<Prompt> {
         let shown = self.suite.tests.iter().filter(|known| !known.hidden);
-        let tests: Vec<Tried> = shown
-            .map(|known| Tried {
-                id: known.test.id.clone(),
-                input: known.test.input.clone(),
-                left: known.left.value.clone(),
-            })
-            .collect();
+        let tests: Vec<_> = shown.map(|known| &known.test).collect();
         let uncovered: Vec<String> = self.reached.missed.iter().map(missed).collect();
         let survivors = self.shown_survivors();
         let round = Round {
@@ -57,12 +51,9 @@ impl Run<'_, '_> {
         prompt: Prompt,
         reporter: &mut dyn Reporter,
     ) -> Result<std::result::Result<Reply, String>> {
-        models.ask_for_parts(
-            (store, reporter),
-            (&self.planned.function, Traced::default()),
-            prompt,
-            self.instruments.interrupt(),
-        )
+        let (function, interrupt) = (&self.planned.function, self.instruments.interrupt());
+        let question = Question { store, reporter, function, traced: Traced::default(), interrupt };
+        models.ask_for_parts(question, prompt)
     }
 
     /// Surviving mutants that a prompt may show, a line each; those of callees if tests of category Integration are

@@ -1,4 +1,4 @@
-//! Numbers and dates in the tables of `testgen`. An unmeasured value is `-`, never 0.
+//! Numbers and dates in tables. An unmeasured value is `-`, never 0.
 
 use jiff::Timestamp;
 
@@ -26,12 +26,27 @@ pub fn gain(value: Option<f64>) -> String {
 }
 
 /// A whole number.
-pub fn count(value: Option<u32>) -> String {
+pub fn number<T: ToString>(value: Option<T>) -> String {
     known(value, |value| value.to_string())
 }
 
-/// Milliseconds as seconds.
-pub fn seconds(millis: Option<f64>) -> String {
+/// A share, as in `97.5 %`.
+pub fn percent(share: Option<f64>) -> String {
+    known(share, |share| format!("{:.1} %", share * 100.0))
+}
+
+/// A number of tokens; `~` marks an estimate.
+pub fn tokens(count: u64, estimated: bool) -> String {
+    if estimated { format!("~{count}") } else { count.to_string() }
+}
+
+/// A time, as in `17.2 s`.
+pub fn seconds(millis: u64) -> String {
+    format!("{:.1} s", millis as f64 / 1e3)
+}
+
+/// Milliseconds in a column of seconds.
+pub fn in_seconds(millis: Option<f64>) -> String {
     known(millis, |millis| format!("{:.1}", millis / 1e3))
 }
 
@@ -46,11 +61,14 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_no_number() {
-        assert_eq!([share(None), mean(None), gain(None), count(None), seconds(None)], [UNMEASURED; 5]);
+        assert_eq!(
+            [share(None), mean(None), gain(None), number::<u32>(None), in_seconds(None)],
+            [UNMEASURED; 5]
+        );
         assert_eq!(share(Some(0.0)), "0.00");
         assert_eq!(gain(Some(-2.25)), "-2.2");
         assert_eq!(gain(Some(3.0)), "+3.0");
-        assert_eq!(seconds(Some(1_250.0)), "1.2");
+        assert_eq!(in_seconds(Some(1_250.0)), "1.2");
         assert_eq!(date(Timestamp::UNIX_EPOCH), "1970-01-01 00:00:00");
     }
 }
