@@ -5,6 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::available_parallelism;
 
 /// Stack size in bytes; only the pages that are used take memory. Expressions in generated C nest deeply, and
 /// the walks are recursive.
@@ -18,8 +19,16 @@ pub(super) fn map<T: Sync, R: Send>(
     items: &[T],
     work: impl Fn(&T) -> Result<R> + Sync + Send,
 ) -> Result<Vec<R>> {
+    if items.is_empty() {
+        return Ok(Vec::new());
+    }
     let library = libclang::loaded()?;
-    let pool = ThreadPoolBuilder::new().stack_size(STACK).start_handler(move |_| library.attach());
+    // An item may be two tasks, for `rayon::join`.
+    let threads = available_parallelism().map_or(1, usize::from).min(2 * items.len());
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .stack_size(STACK)
+        .start_handler(move |_| library.attach());
     let pool = pool.build().map_err(std::io::Error::other)?;
     let answers = || pool.install(|| items.par_iter().map(work).collect::<Vec<_>>());
     let answers = catch_unwind(AssertUnwindSafe(answers))

@@ -37,7 +37,8 @@ pub fn abreast<J: Sync, R: Send>(
 ) -> Result<()> {
     let stop = Interrupt::none();
     let mut order = InOrder { jobs: jobs.len(), first: 0, ended: BTreeMap::new() };
-    let mut told = order.begin(tell);
+    order.begin(tell)?;
+    let mut told = Ok(());
     let one = |at: u64, send: &dyn Fn((usize, Word<Result<R>>))| {
         let at = at as usize;
         let ended = work(&jobs[at], &mut |stats| send((at, Word::Stats(stats.clone()))));

@@ -92,7 +92,7 @@ impl Recorder {
         let text = serde_json::to_string_pretty(&Recording::new(prompt, result))
             .expect("a recording is made of texts and numbers");
         let text = self.redactor.clean(text) + "\n";
-        write_atomic(&path, text.as_bytes()).map(drop).map_err(|error| ModelError::Recording {
+        write_atomic(&path, text.as_bytes()).map_err(|error| ModelError::Recording {
             message: format!("cannot write the recording: {error}"),
         })
     }

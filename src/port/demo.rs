@@ -88,9 +88,9 @@ pub fn demo(
         config: &project.config,
         workflow: Some(project.config.port.workflow),
     };
-    let mut models = ModelSession::open(&project.workspace, &mut store, asks, interrupt)?;
     let templates = Templates::load(None)?;
     let plans = resume::plan(&project, &store, &wanted, false)?;
+    let mut models = ModelSession::open(&project.workspace, &mut store, asks, interrupt)?;
     let porting = Judge::new(&project, interrupt);
     let session = Session::new(porting, &mut store, reporter, &mut models, &templates, None);
     let ports = session.port(&wanted, plans, jobs);

@@ -334,7 +334,7 @@ fn what_is_committed_counts_where_the_database_is_about_another_text(repo: &Repo
     // As where a run here refuted this very text, under the other contract.
     let db = rusqlite::Connection::open(repo.root().join(".implfuzz/state.db")).unwrap();
     let refute = "INSERT INTO findings (symbol, class, side, what, input, input_sha256, args, oracle, subject, candidate_sha256, created)
-        SELECT symbol, 'mismatch', 'port', 'return value', x'01', 'aa', '[]', '[]', '[]', rust_hash, date FROM evidence
+        SELECT symbol, 'mismatch', 'port', 'return value', x'01', 'aa', '[]', '[]', '[]', rust_hash, '2026-01-01T00:00:00Z' FROM evidence
         WHERE symbol LIKE '%apart%'";
     assert_eq!(db.execute(refute, []).unwrap(), 1);
     // `status` and `check` still agree, as in a clone without the database; what builds on it judges it again.

@@ -429,7 +429,7 @@ fn a_model_without_a_profile_is_remarked_upon() {
     let create = ["testgen", "config", "create", "--set", "reflection_model=\"claude\""];
     let ran = repo.run(&create);
     let said = &ran.ok().stderr;
-    assert!(said.contains("reflection_model is `claude`, and there is no [llm.profiles.claude]"), "{said}");
+    assert!(said.contains("reflection_model is `claude`, but there is no [llm.profiles.claude]"), "{said}");
     assert!(said.contains("add [llm.profiles.") && ran.stdout.contains("made"), "{ran}");
     let config = repo.read("implfuzz.toml") + "\n[llm.profiles.claude]\nmodel = \"m\"\n";
     repo.write("implfuzz.toml", &config);

@@ -62,7 +62,7 @@ impl Rules for Buffer {
     }
 
     fn summary(&self) -> String {
-        let (direction, length) = (self.direction.word(), self.length.to_lowercase());
+        let (direction, length) = (self.direction.word(), &self.length);
         format!("{direction} buffer of `{length}` elements, at most {}", self.max)
     }
 

@@ -57,7 +57,8 @@ impl Rules for Handle {
 
     fn summary(&self) -> String {
         let of = self.through.as_ref().map_or_else(String::new, |field| format!(", by its field {field}"));
-        format!("handle that it {:?}{of}", self.life).to_lowercase()
+        let life = format!("{:?}", self.life).to_lowercase();
+        format!("handle that it {life}{of}")
     }
 
     fn describe(&self, _: &Place) -> String {

@@ -70,9 +70,8 @@ fn fields(kind: ChangeType, before: &Value, after: &Value) -> Vec<String> {
 fn steps(before: &Value, after: &Value) -> Vec<String> {
     let too_far = |(name, most): (&str, f64)| {
         let (before, after) = (before[name].as_f64()?, after[name].as_f64()?);
-        // This form makes NaN count as too far.
-        let is_near = (after - before).abs() <= most + EPSILON;
-        (!is_near).then(|| format!("{name} goes from {before} to {after}, by more than {most}"))
+        ((after - before).abs() > most + EPSILON)
+            .then(|| format!("{name} goes from {before} to {after}, by more than {most}"))
     };
     STEPS.into_iter().filter_map(too_far).collect()
 }

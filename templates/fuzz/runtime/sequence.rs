@@ -211,7 +211,7 @@ fn step(plan: &'static Plan, step: &Step, side: Side, world: &mut World, trace: 
         trace.steps.push(Done::without_call(Some(entry)));
         return Ok(true);
     }
-    let before = world.live_ones();
+    let before = world.live();
     let effects = match (side, is_under) {
         (Side::Port, true) => (entry.subject)(args, world).map_err(Stop::Damage)?,
         (Side::C(callee), true) => (entry.oracle)(args, callee, world).map_err(|Broke(why)| Stop::Broke(why))?,
@@ -229,7 +229,8 @@ fn step(plan: &'static Plan, step: &Step, side: Side, world: &mut World, trace: 
     };
     let pictures = trace.steps.iter().filter(|done| done.picture.is_some()).count();
     let picture = (is_under && effects.is_some() && pictures < PICTURES).then(|| world.picture());
-    let made = world.live_ones().into_iter().find(|handle| !before.contains(handle));
+    let made = world.live() & !before;
+    let made = (made != 0).then(|| made.trailing_zeros() as u8);
     trace.steps.push(Done { entry: Some(entry), effects, picture, made, instead: world.instead() });
     Ok(true)
 }

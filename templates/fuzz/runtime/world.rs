@@ -194,6 +194,11 @@ impl World {
         self.instances.iter().any(|i| i.live)
     }
 
+    /// The live handles, a bit each.
+    pub fn live(&self) -> u8 {
+        self.instances.iter().rev().fold(0, |bits, i| bits << 1 | u8::from(i.live))
+    }
+
     pub fn live_ones(&self) -> Vec<u8> {
         (0..INSTANCES).filter(|i| self.instances[*i].live).map(|i| i as u8).collect()
     }

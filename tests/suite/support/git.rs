@@ -1,6 +1,6 @@
 //! A git repository around a target repository, with an identity of its own, independent of the machine's settings.
 
-use super::clib::target_dir;
+use super::clib::{target_dir, user_cache};
 use super::{Ran, Repo};
 use assert_cmd::Command;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub fn program(name: &str, dir: &Path, args: &[&str]) -> Command {
     for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
         command.env_remove(name);
     }
-    command.env("CARGO_TARGET_DIR", target_dir());
+    command.env("CARGO_TARGET_DIR", target_dir()).env("XDG_CACHE_HOME", user_cache());
     command
 }
 
