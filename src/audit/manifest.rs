@@ -39,7 +39,7 @@ pub fn manifest_refusal(text: &str) -> Option<String> {
 /// Why settings of another manifest decide how the crate is compiled.
 fn other_workspace(manifest: &Table) -> Option<String> {
     if !manifest.contains_key("workspace") {
-        let text = "it has no [workspace], so profiles and patches of another manifest may apply";
+        let text = "it has no [workspace] table, so profiles and patches of another manifest may apply; add an empty one, and `exclude` the crate in the outer manifest";
         return Some(text.to_owned());
     }
     let inherits = |value: &Value| value.get("workspace").is_some();
@@ -168,7 +168,7 @@ mod tests {
     fn no_other_manifest_decides() {
         let manifest = crate::harness::files::port_manifest("kit").unwrap();
         for (from, to, words) in [
-            ("[workspace]", "", "no [workspace]"),
+            ("[workspace]", "", "no [workspace] table"),
             ("edition = \"2024\"", "edition.workspace = true", "`edition` is inherited"),
             ("libc = \"0.2\"", "libc.workspace = true", "`libc` is inherited"),
             ("[workspace]", "[lints]\nworkspace = true\n[workspace]", "`lints` is inherited"),

@@ -118,7 +118,10 @@ impl Crate {
             let what = format!("{} differs from the file that `init` writes", path.display());
             Error::new(ErrorKind::Config, what).help("cargo implfuzz init")
         })?;
-        let said = [&config.include_dirs, &config.defines, &config.flags].map(|list| list.join("\n"));
+        let mut said =
+            [&config.include_dirs, &config.defines, &config.flags].map(|list| list.join("\n")).to_vec();
+        // Libraries count only where there are some, so that evidence of before holds without them.
+        said.extend(Some(config.link.join("\n")).filter(|link| !link.is_empty()));
         let said = format!("implfuzz.toml {}", of_parts(said));
         units.iter_mut().for_each(|unit| unit.flags.push(said.clone()));
         Ok(units)
