@@ -2,8 +2,8 @@
 
 use super::interior::interior;
 use super::refusals::foreign_name;
+use super::resolve::Scopes;
 use super::scope::{Meaning, Scope, Space};
-use super::scopes::Scopes;
 use super::std_api::{self, Refusal};
 use super::walk::Walker;
 use super::{Rule, path_meaning, reserved};

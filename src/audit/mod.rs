@@ -16,7 +16,7 @@ mod fn_types;
 mod interior;
 mod refusals;
 mod scope;
-mod scopes;
+mod resolve;
 mod path_meaning;
 mod shape;
 mod walk;

@@ -1,4 +1,4 @@
-//! One level of names, and what a path can mean. `scopes` resolves paths over all levels.
+//! One level of names, and what a path can mean. `resolve` resolves paths over all levels.
 
 use crate::rust::item::{UseLeaf, plain, use_leaves};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,8 +1,8 @@
 //! The shape of a reply: the requested function once, with its signature, and helpers that no other port owns. `walk`
 //! checks the contents of the items.
 
+use super::resolve::Scopes;
 use super::scope::{Meaning, Space};
-use super::scopes::Scopes;
 use super::{Allowed, Candidate, Problems, Rule};
 use crate::rust::item::{item_name, plain};
 use crate::rust::signature::bare;

@@ -2,8 +2,8 @@
 //! nothing; `path_meaning` and `std_api` refuse.
 
 use super::fn_types::{FN_POINTER, fn_types};
+use super::resolve::Scopes;
 use super::scope::{Meaning, Scope, Space};
-use super::scopes::Scopes;
 use super::{Allowed, Candidate, Problems, Rule, attributes, macros, path_meaning, refusals, std_api};
 use crate::rust::item::plain;
 use proc_macro2::{Span, TokenStream};

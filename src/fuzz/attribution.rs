@@ -1,235 +1,186 @@
-//! Attribution: reruns the C original alone, in separate processes, on the inputs of findings and of C faults. `triage`
-//! decides from the results.
+//! Decides from runs of the C original alone whether the port or C is at fault. It runs nothing;
+//! `c_alone` does.
+//!
+//! The port is at fault if C always returns the same result. In every other case the port is not blamed.
 
-use super::campaign::{ASAN_OPTIONS, Campaign, Subject};
-use super::isolated_replay::{PRECONDITION, framed};
-use super::libfuzzer_process::reported;
-use super::report::{AloneOutcome, Found, Told};
-use super::triage::{CRun, attribute, class, disagree};
-use crate::error::Result;
-use crate::platform::process::{Exit, Interrupt, Output, time_limits};
-use crate::platform::toolchain::Search;
-use crate::verdict::{Attribution, CFault, CFaultKind, Finding, FindingClass, RunStats, Verdict};
-use std::time::Duration;
+use super::report::Parts;
+use crate::verdict::{Attribution, CFaultKind, FindingClass};
 
-/// A slow call may be slow by chance: C alone gets this many times the time limit of the campaign.
-const PATIENCE: u64 = 4;
-/// Maximum number of distinct C faults that are examined after a run.
-const LOOKED_AT: usize = 8;
-/// Maximum number of report lines that are kept.
-const LINES: usize = 60;
+/// The result of one run of the C original alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CRun {
+    /// It returned: the hashes of its effects, and the effects for people.
+    Returned { record: Parts, shown: Parts },
+    /// A sanitizer stopped it, or it ended the process.
+    Broke(String),
+    /// It exceeded its limit of processor time.
+    Hung,
+    /// It exceeded its limit of wall time, which alone says nothing on a busy machine.
+    Late,
+    /// The contract excludes the input, so neither side was called.
+    RuledOut,
+}
 
-impl Campaign {
-    /// The verdict on a run's finding. The port is refuted only if C always answers the input in the same
-    /// way. If C does not do so on the smallest input, the input that was found first decides.
-    pub fn refuted(&self, found: Found, stats: RunStats, interrupt: &Interrupt) -> Result<Verdict> {
-        let Some(c_fault) = self.c_fault(&found.smallest, interrupt)? else {
-            return Ok(Verdict::Refuted { finding: Box::new(found.smallest), stats });
-        };
-        let larger = found.first.filter(|first| first.input != found.smallest.input);
-        if let Some(first) = larger
-            && self.c_fault(&first, interrupt)?.is_none()
-        {
-            return Ok(Verdict::Refuted { finding: Box::new(first), stats });
-        }
-        Ok(Verdict::CFault { found: Box::new(c_fault), stats })
+/// Who is at fault, from all runs of C on one input.
+pub fn attribute(runs: &[CRun]) -> Attribution {
+    if runs.iter().any(|run| matches!(run, CRun::Broke(_))) {
+        return Attribution::CFault(CFaultKind::Breaks);
     }
-
-    /// The C fault on the input of a finding; `None` if C is not at fault.
-    pub(super) fn c_fault(&self, finding: &Finding, interrupt: &Interrupt) -> Result<Option<CFault>> {
-        // The process ended outside of any input, so there is no input to run C on.
-        if self.subject != Subject::Port || finding.input.is_empty() && finding.args.is_empty() {
-            return Ok(None);
-        }
-        self.c_alone(&finding.input, interrupt)
+    if runs.contains(&CRun::RuledOut) {
+        return Attribution::Port;
     }
-
-    /// Adds to a verdict the results of C alone on the inputs of new C faults, if the campaign has
-    /// `known_breaks`.
-    pub(super) fn with_c(&self, mut verdict: Verdict, interrupt: &Interrupt) -> Result<Verdict> {
-        let Some(known) = &self.known_breaks else { return Ok(verdict) };
-        let new = verdict.stats().broken.iter().filter(|(reason, _)| !known.contains(*reason));
-        let new: Vec<_> =
-            new.take(LOOKED_AT).map(|(reason, input)| (reason.clone(), input.clone())).collect();
-        for (reason, input) in new {
-            let small = self.small(&reason, input, interrupt)?;
-            verdict.stats_mut().c_faults.extend(self.c_alone(&small, interrupt)?);
-        }
-        Ok(verdict)
-    }
-
-    /// The C fault on an input; `None` if C always answers it in the same way.
-    pub fn c_alone(&self, input: &[u8], interrupt: &Interrupt) -> Result<Option<CFault>> {
-        let runs = self.c_runs(input, interrupt)?;
-        let Attribution::CFault(kind) = attribute(&runs) else { return Ok(None) };
-        let broke = runs.iter().find_map(|run| match run {
-            CRun::Broke(reason) => Some(reason.clone()),
-            CRun::Returned { .. } | CRun::Hung | CRun::Late | CRun::RuledOut => None,
-        });
-        let (args, _) = self.show(input, interrupt)?;
-        let (mut oracle, mut subject, mut report) = (Vec::new(), Vec::new(), String::new());
-        let (class, what) = match (kind, broke) {
-            (CFaultKind::Breaks, Some(what)) => {
-                report = self.report(input, interrupt)?;
-                (class(&what, &report), what)
-            }
-            (CFaultKind::Breaks | CFaultKind::Hangs, _) => (FindingClass::Timeout, "hang".to_owned()),
-            (CFaultKind::Differs, _) => {
-                let part = match disagree(&runs) {
-                    Some((first, second, part)) => {
-                        (oracle, subject) = (first.clone(), second.clone());
-                        part
-                    }
-                    None => "it returns in time only sometimes".to_owned(),
-                };
-                (FindingClass::NonDeterminism, part)
-            }
-        };
-        let finding = Finding { class, what, input: input.to_vec(), args, oracle, subject };
-        Ok(Some(CFault { kind, finding, report }))
-    }
-
-    /// Whether the contract now excludes the input.
-    pub fn is_ruled_out(&self, input: &[u8], interrupt: &Interrupt) -> Result<bool> {
-        Ok(self.c_runs(input, interrupt)?.contains(&CRun::RuledOut))
-    }
-
-    /// Runs C twice in one process, with other inputs in between that leave different data on the stack, and
-    /// once in another process, where addresses differ.
-    fn c_runs(&self, input: &[u8], interrupt: &Interrupt) -> Result<Vec<CRun>> {
-        let flipped = input.iter().map(|byte| !byte).collect();
-        let between = [1, 2];
-        let (output, told) =
-            self.alone_on(&[&input.to_vec(), &Vec::new(), &flipped, &input.to_vec()], false, interrupt)?;
-        let mut runs: Vec<CRun> = run(0, &output, &told).into_iter().collect();
-        // A call that was cut short may leave any state behind, so later results in that process mean
-        // nothing.
-        let is_clean =
-            |at: usize| matches!(run(at, &output, &told), Some(CRun::Returned { .. } | CRun::RuledOut));
-        runs.extend(between.into_iter().all(is_clean).then(|| run(3, &output, &told)).flatten());
-        // If something else ended a process, another one is started, up to this number of times.
-        for _ in 0..3 {
-            if runs.len() > 2 {
-                break;
-            }
-            let (output, told) = self.alone_on(&[&input.to_vec()], false, interrupt)?;
-            runs.extend(run(0, &output, &told));
-        }
-        Ok(runs)
-    }
-
-    fn alone_on(
-        &self,
-        inputs: &[&Vec<u8>],
-        unguarded: bool,
-        interrupt: &Interrupt,
-    ) -> Result<(Output, Told)> {
-        let call_timeout_ms = self.call_timeout_ms.saturating_mul(PATIENCE);
-        let own = Campaign { subject: Subject::Original, call_timeout_ms, ..self.clone() };
-        // The wall-time limit catches inputs that wait without using processor time.
-        let timeout = Duration::from_secs(own.call_timeout_seconds() * inputs.len() as u64 + 10);
-        let job = own.job_on("apart", "inputs-c-alone", framed(inputs))?;
-        let mut job = job.env("IMPLFUZZ_SHOWN", "1").timeout(timeout);
-        if unguarded {
-            job = job.env("IMPLFUZZ_UNGUARDED", "1").env("ASAN_OPTIONS", reporting());
-        }
-        self.told(job, interrupt)
-    }
-
-    /// The smallest input on which C breaks in the same way.
-    fn small(&self, reason: &str, input: Vec<u8>, interrupt: &Interrupt) -> Result<Vec<u8>> {
-        let job = self.job_on("broken", "broken-input", &input)?;
-        let (_, mut told) = self.told(job.timeout(time_limits::ONE_INPUT), interrupt)?;
-        Ok(told.stats.broken.remove(reason).unwrap_or(input))
-    }
-
-    /// The sanitizer's report from an unguarded run, in which it ends the process.
-    fn report(&self, input: &[u8], interrupt: &Interrupt) -> Result<String> {
-        let (output, _) = self.alone_on(&[&input.to_vec()], true, interrupt)?;
-        Ok(tidy(&output.stderr_text()))
+    let returned = runs.iter().any(|run| matches!(run, CRun::Returned { .. }));
+    let hung = runs.contains(&CRun::Hung);
+    match returned {
+        false if runs.is_empty() => Attribution::Port,
+        false => Attribution::CFault(CFaultKind::Hangs),
+        true if hung || disagree(runs).is_some() => Attribution::CFault(CFaultKind::Differs),
+        true => Attribution::Port,
     }
 }
 
-/// The report without frames of the harness, paths of this machine, and shadow memory bytes.
-fn tidy(report: &str) -> String {
-    const OURS: [&str; 7] =
-        ["_fuzz..", "implfuzz_guard", "LLVMFuzzer", "fuzzer::", " in main", " __libc_start", " _start"];
-    let is_ours = |line: &str| {
-        line.trim_start().starts_with('#')
-            && (line.contains("_fuzz::") || OURS.iter().any(|o| line.contains(o)))
-    };
-    let word = |word: &str| match word.starts_with('/') {
-        true => word.rsplit('/').next().unwrap_or_default().to_owned(),
-        false => word.to_owned(),
-    };
-    let is_place = |word: &str| word.starts_with("(/") || word.starts_with("(BuildId:");
-    let line = |line: &str| {
-        let indent = line.len() - line.trim_start().len();
-        let words = line.split_whitespace().scan(false, |inside, word| {
-            let was = *inside || is_place(word);
-            *inside = was && !word.ends_with(')');
-            Some((was, word))
-        });
-        let kept: Vec<String> = words.filter(|(is_place, _)| !is_place).map(|(_, text)| word(text)).collect();
-        format!("{}{}", " ".repeat(indent), kept.join(" "))
-    };
-    let lines = report.lines().take_while(|text| !text.starts_with("Shadow bytes"));
-    let noise =
-        |text: &str| text.starts_with("INFO:") || text.starts_with("======") || text.trim().is_empty();
-    let lines = lines.filter(|text| !noise(text) && !is_ours(text)).map(line);
-    lines.take(LINES).collect::<Vec<_>>().join("\n").trim().to_owned()
+/// Two runs with different results, and the first part that differs; `None` if there are no such runs.
+pub fn disagree(runs: &[CRun]) -> Option<(&Parts, &Parts, String)> {
+    fn returned(run: &CRun) -> Option<(&Parts, &Parts)> {
+        match run {
+            CRun::Returned { record, shown } => Some((record, shown)),
+            CRun::Broke(_) | CRun::Hung | CRun::Late | CRun::RuledOut => None,
+        }
+    }
+    let mut all = runs.iter().filter_map(returned);
+    let (first, shown) = all.next()?;
+    all.find(|(record, _)| *record != first).map(|(record, other)| {
+        let part = first.iter().zip(record).find(|(a, b)| a != b).map(|((name, _), _)| name.clone());
+        (shown, other, part.unwrap_or_else(|| "what is compared".to_owned()))
+    })
 }
 
-/// Sanitizer options for stack traces with names and lines, if a symbolizer is found.
-fn reporting() -> String {
-    let symbolizer = Search::from_env().program(&["llvm-symbolizer"]);
-    let symbolizer =
-        symbolizer.map_or_else(String::new, |path| format!(":external_symbolizer_path={}", path.display()));
-    format!("{ASAN_OPTIONS}:malloc_context_size=8{symbolizer}")
-}
-
-/// The result of the input with this number; `None` if the process did not reach it.
-fn run(at: usize, output: &Output, told: &Told) -> Option<CRun> {
-    if let Some(alone) = told.alone.iter().find(|alone| alone.number == at) {
-        return Some(match &alone.outcome {
-            AloneOutcome::Done(record) => {
-                CRun::Returned { record: record.clone(), shown: alone.shown.clone() }
-            }
-            AloneOutcome::Rejected(why) => match why.as_str() {
-                PRECONDITION => CRun::RuledOut,
-                "hang" | "calls back without end" => CRun::Hung,
-                _ => CRun::Broke(why.clone()),
-            },
-            AloneOutcome::Failed(_, what) => CRun::Broke(what.clone()),
-        });
+/// The class of a C fault, from the harness's reason and the sanitizer's report.
+pub fn class(reason: &str, report: &str) -> FindingClass {
+    use FindingClass::*;
+    let ubsan: &[(&str, FindingClass)] = &[
+        ("out_of_bounds", OutOfBounds),
+        ("nonnull", NullDeref),
+        ("unreachable", Abort),
+        ("missing_return", Abort),
+        ("type_mismatch", Abort),
+        ("pointer_overflow", Abort),
+    ];
+    let asan: &[(&str, FindingClass)] = &[
+        ("heap-buffer-overflow", HeapBufferOverflow),
+        ("container-overflow", HeapBufferOverflow),
+        ("stack-buffer-overflow", StackBufferOverflow),
+        ("stack-buffer-underflow", StackBufferOverflow),
+        ("dynamic-stack-buffer-overflow", StackBufferOverflow),
+        ("global-buffer-overflow", GlobalBufferOverflow),
+        ("heap-use-after-free", UseAfterFree),
+        ("stack-use-after-", UseAfterFree),
+        ("use-after-poison", UseAfterFree),
+        ("attempting double-free", DoubleFree),
+        ("negative-size-param", OutOfBounds),
+        ("out-of-memory", OutOfMemory),
+        ("allocation-size-too-big", OutOfMemory),
+        ("FPE", IntegerUb),
+    ];
+    if let Some(kind) = reason.strip_prefix("ubsan ") {
+        // `shift_out_of_bounds` is about integers.
+        let known = ubsan.iter().find(|(word, _)| kind.starts_with(word));
+        return known.map_or(IntegerUb, |(_, class)| *class);
     }
-    // If the process ended early, the first input without a result ended it.
-    let ended = told.alone.len() == at && !told.alone_done;
-    let broke = || reported(&output.stderr_text()).unwrap_or_else(|| "C ended the process".to_owned());
-    match output.exit {
-        _ if !ended => None,
-        // SIGKILL comes from outside: the kernel when memory runs out, or a person.
-        Exit::Signal(libc::SIGKILL) => None,
-        Exit::TimedOut => Some(CRun::Late),
-        Exit::Code(70) => Some(CRun::Hung),
-        Exit::Code(_) | Exit::Signal(_) => Some(CRun::Broke(broke())),
+    if matches!(reason, "hang" | "calls back without end") {
+        return Timeout;
     }
+    if reason == "SIGFPE" {
+        return IntegerUb;
+    }
+    let said = |text: &str| text.split("AddressSanitizer: ").nth(1).map(str::to_owned);
+    let Some(said) = said(report).or_else(|| said(reason)) else { return Abort };
+    if said.starts_with("SEGV") && report.contains("zero page") {
+        return NullDeref;
+    }
+    asan.iter().find(|(word, _)| said.starts_with(word)).map_or(Abort, |(_, class)| *class)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::tidy;
+    use super::*;
+
+    fn returned(value: &str) -> CRun {
+        let part = vec![("return value".to_owned(), value.to_owned())];
+        CRun::Returned { record: part.clone(), shown: part }
+    }
 
     #[test]
-    fn reports_have_the_frames_of_c_and_no_paths() {
-        let report = "=================\n==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x1\n\
-            READ of size 1 at 0x1 thread T0\n    #0 0x55 in c_f (/a/b/bin/all+0x13) (BuildId: ff7)\n\
-            \x20   #1 0x56 in lib_fuzz::runtime::guard::run::h1 3c\n    #2 0x57 in main (/a/b/bin/all+0x13) (BuildId: f)\n\n\
-            /a/b/x.c:3:9: runtime error: overflow\nShadow bytes around\n  00 00\n";
-        assert_eq!(
-            tidy(report),
-            "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x1\n\
-             READ of size 1 at 0x1 thread T0\n    #0 0x55 in c_f\nx.c:3:9: runtime error: overflow"
-        );
+    fn every_row_of_the_table() {
+        let broke = || CRun::Broke("asan store1".into());
+        let (same, other) = (|| returned("1"), || returned("2"));
+        let table = [
+            // C always returns the same result: a bug of the port, whether it differs, panics, aborts or
+            // hangs.
+            (vec![same(), same(), same()], Attribution::Port),
+            (vec![same()], Attribution::Port),
+            // One sanitizer report is enough.
+            (vec![broke(), broke(), broke()], Attribution::CFault(CFaultKind::Breaks)),
+            (vec![same(), broke(), same()], Attribution::CFault(CFaultKind::Breaks)),
+            (vec![CRun::Hung, broke()], Attribution::CFault(CFaultKind::Breaks)),
+            (vec![same(), other(), broke()], Attribution::CFault(CFaultKind::Breaks)),
+            // Two runs disagree.
+            (vec![same(), other()], Attribution::CFault(CFaultKind::Differs)),
+            (vec![same(), same(), other()], Attribution::CFault(CFaultKind::Differs)),
+            (vec![same(), CRun::Hung], Attribution::CFault(CFaultKind::Differs)),
+            // C hangs.
+            (vec![CRun::Hung], Attribution::CFault(CFaultKind::Hangs)),
+            (vec![CRun::Hung, CRun::Hung], Attribution::CFault(CFaultKind::Hangs)),
+            // A busy machine is not C's fault, but exceeding the wall time in every run is.
+            (vec![same(), CRun::Late], Attribution::Port),
+            (vec![same(), other(), CRun::Late], Attribution::CFault(CFaultKind::Differs)),
+            (vec![CRun::Late, CRun::Hung], Attribution::CFault(CFaultKind::Hangs)),
+            (vec![CRun::Late, CRun::Late], Attribution::CFault(CFaultKind::Hangs)),
+            // If C was never called, nothing speaks for the port.
+            (vec![CRun::RuledOut, CRun::RuledOut], Attribution::Port),
+            (vec![CRun::RuledOut, CRun::Hung], Attribution::Port),
+            (vec![], Attribution::Port),
+        ];
+        for (runs, expected) in table {
+            assert_eq!(attribute(&runs), expected, "{runs:?}");
+        }
+    }
+
+    #[test]
+    fn runs_that_disagree_are_named_with_the_part() {
+        let runs = [returned("1"), CRun::Hung, returned("1"), returned("2")];
+        let (first, second, part) = disagree(&runs).unwrap();
+        assert_eq!((first[0].1.as_str(), second[0].1.as_str(), part.as_str()), ("1", "2", "return value"));
+        assert_eq!(disagree(&[returned("1"), CRun::Hung]), None);
+    }
+
+    #[test]
+    fn every_class_is_read_from_the_report() {
+        use FindingClass::*;
+        let asan = |text: &str| format!("==7==ERROR: AddressSanitizer: {text}\n    #0 f x.c:3\n");
+        for (reason, report, expected) in [
+            ("asan store1", asan("heap-buffer-overflow on address 0x1"), HeapBufferOverflow),
+            ("asan load4", asan("stack-buffer-overflow on address 0x1"), StackBufferOverflow),
+            ("asan load_n", asan("global-buffer-overflow on address 0x1"), GlobalBufferOverflow),
+            ("asan memcpy", asan("heap-use-after-free on address 0x1"), UseAfterFree),
+            ("bad free", asan("attempting double-free on 0x1"), DoubleFree),
+            (
+                "SIGSEGV",
+                asan("SEGV on unknown address 0x0\nHint: address points to the zero page."),
+                NullDeref,
+            ),
+            ("SIGSEGV", asan("SEGV on unknown address 0x99"), Abort),
+            ("AddressSanitizer: heap-buffer-overflow in strcat", String::new(), HeapBufferOverflow),
+            ("ubsan add_overflow at x.c:7", String::new(), IntegerUb),
+            ("ubsan shift_out_of_bounds at x.c:7", String::new(), IntegerUb),
+            ("ubsan divrem_overflow at x.c:7", String::new(), IntegerUb),
+            ("ubsan out_of_bounds at x.c:7", String::new(), OutOfBounds),
+            ("ubsan nonnull_arg at x.c:7", String::new(), NullDeref),
+            ("SIGFPE", String::new(), IntegerUb),
+            ("hang", String::new(), Timeout),
+            ("exit", String::new(), Abort),
+        ] {
+            assert_eq!(class(reason, &report), expected, "{reason} {report}");
+        }
     }
 }

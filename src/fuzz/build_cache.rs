@@ -36,6 +36,14 @@ pub fn target_dir(repository: &Path) -> Result<PathBuf> {
     Ok(shared.unwrap_or_else(|| repository.join(FOLDER)))
 }
 
+/// Whether nothing has been built yet in the target directory for a repository.
+///
+/// # Errors
+/// As [`target_dir`].
+pub fn is_empty(repository: &Path) -> Result<bool> {
+    Ok(!target_dir(repository)?.join(super::runtime_build::SHARED).exists())
+}
+
 /// The path of the user's build cache. It may not exist yet.
 fn build_cache() -> Option<PathBuf> {
     Some(user_cache()?.join(FOLDER))
@@ -69,7 +77,7 @@ fn prune_at(target_dir: &Path, max: u64) -> Result<()> {
             let entry = entry?;
             // Keep the runtime's sources, which overlays refer to, and plain files: wrappers and locks that a
             // build may be using.
-            if entry.file_type()?.is_dir() && entry.file_name() != super::runtime::SHARED {
+            if entry.file_type()?.is_dir() && entry.file_name() != super::runtime_build::SHARED {
                 fs::remove_dir_all(entry.path())?;
             }
         }

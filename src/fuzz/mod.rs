@@ -1,7 +1,7 @@
 //! Builds the fuzz binary and runs it.
 
 pub mod coverage;
-mod runtime;
+mod runtime_build;
 mod leftovers;
 pub mod overlay;
 pub mod instrumentation;
@@ -9,11 +9,11 @@ mod disk_space;
 mod cargo;
 pub mod build_cache;
 pub mod build;
-mod libfuzzer;
+mod libfuzzer_build;
 pub mod report;
 pub mod gate;
 pub mod parallel;
-pub mod triage;
+pub mod attribution;
 mod libfuzzer_process;
 pub mod campaign;
 mod run_campaign;
@@ -26,6 +26,6 @@ mod long_inputs;
 pub mod value_json;
 mod value_text;
 pub mod evaluate_inputs;
-mod attribution;
+mod c_alone;
 pub mod standalone;
 mod static_library;

@@ -5,7 +5,7 @@
 //! changed.
 
 use super::leftovers::remove_others;
-use super::runtime;
+use super::runtime_build;
 use crate::error::Result;
 use crate::harness::registry::{self, REGISTRY_FILE};
 use crate::platform::workspace::write_atomic;
@@ -36,10 +36,10 @@ impl Overlay {
         symbols: &[&SymbolName],
         replaced: &[(PathBuf, String)],
     ) -> Result<Self> {
-        let shared = runtime::share(source, target_dir, replaced)?;
+        let shared = runtime_build::share(source, target_dir, replaced)?;
         let others = replaced
             .iter()
-            .filter(|(path, _)| *path != shared.manifest.0 && !path.starts_with(runtime::FOLDER));
+            .filter(|(path, _)| *path != shared.manifest.0 && !path.starts_with(runtime_build::FOLDER));
         let targets = targets(source, dir, symbols)?.map(|text| (PathBuf::from(REGISTRY_FILE), text));
         let replaced: Vec<_> = others.chain([&shared.manifest]).chain(&targets).collect();
         let mut wanted: BTreeSet<PathBuf> = replaced.iter().map(|(path, _)| path.clone()).collect();
@@ -105,7 +105,7 @@ fn copied(source: &Path) -> Result<Vec<PathBuf>> {
     let below = |entry: &DirEntry| entry.path().strip_prefix(source).unwrap_or(entry.path()).to_owned();
     let is_left_out = |entry: &DirEntry| {
         let is_other = LEFT_OUT.iter().any(|name| entry.file_name() == *name);
-        entry.file_type().is_dir() && (is_other || below(entry) == Path::new(runtime::FOLDER))
+        entry.file_type().is_dir() && (is_other || below(entry) == Path::new(runtime_build::FOLDER))
     };
     let mut files = Vec::new();
     for entry in WalkDir::new(source).min_depth(1).into_iter().filter_entry(|entry| !is_left_out(entry)) {

@@ -70,7 +70,7 @@ impl<'p> Judge<'p> {
 
     /// Like [`Judge::build`], and reports the build as an event.
     pub fn harnesses(&self, targets: &[&FunctionPlan], reporter: &mut dyn Reporter) -> Result<PathBuf> {
-        reporter.event(self.building("the harnesses", &self.project.workspace.overlay()));
+        reporter.event(self.building("the harnesses")?);
         let binary = self.build(targets)?;
         reporter.event(Event::StepFinished { message: "harnesses built".into() });
         Ok(binary)

@@ -1,11 +1,12 @@
 //! The engine that judges a port: the enumerator where all inputs can be tried, else libFuzzer.
 
+use super::c_reach::with_callees;
 use super::proofs::{self, Ran};
-use super::ways::with_callees;
 use super::{Judge, findings, literals};
 use crate::contract::libc;
 use crate::contract::types::Judgeable;
 use crate::error::{Error, ErrorKind, Result};
+use crate::event::Reporter;
 use crate::fuzz::campaign::{Budget, Campaign};
 use crate::fuzz::gate::HeldBack;
 use crate::harness::emit::space;
@@ -51,14 +52,14 @@ impl Judge<'_> {
     ///
     /// # Errors
     /// `Usage` if there is nothing to run.
-    pub fn by_hand(&self, planned: &FunctionPlan) -> Result<PathBuf> {
+    pub fn by_hand(&self, planned: &FunctionPlan, reporter: &mut dyn Reporter) -> Result<PathBuf> {
         let name = &planned.function.name;
         let unusable = |text: String| Error::new(ErrorKind::Usage, text);
         if let Judgeable::NotYet(why) = &planned.judgeable {
             let dir = &self.project.config.rust.dir;
             return Err(unusable(format!("no harness can judge `{name}` yet: {why}"))
                 .help(format!(
-                    "write {dir}/contracts/{name}.toml by hand, if it can be called at all; or have a model write a fuzz target: `harness = \"model\"` under [symbols.{name}]"
+                    "`cargo implfuzz contract --new {name}` writes a fuzz target to start from; with `harness = \"model\"` under [symbols.{name}] a model writes one; or write {dir}/contracts/{name}.toml"
                 )));
         }
         let module = self.project.module(&planned.function.module)?;
@@ -72,7 +73,7 @@ impl Judge<'_> {
             return Err(unusable(format!("{place}: {}", problem.reason))
                 .help("a port that the audit rejects is not run; correct it first"));
         }
-        self.build(&[planned])
+        self.harnesses(&[planned], reporter)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::Event;
+use crate::event::{Event, Reporter};
 use crate::evidence::status::{Status, SymbolStatus, status};
 use crate::fuzz::confirm::Once;
 use crate::fuzz::isolated_replay::PRECONDITION;
@@ -146,11 +146,11 @@ pub fn find(project: &Project, store: &Store, id: i64) -> Result<Kept> {
 ///
 /// # Errors
 /// `Usage` if the function no longer has a port or harness.
-pub fn replay(judge: &Judge, kept: &Kept) -> Result<Again> {
+pub fn replay(judge: &Judge, kept: &Kept, reporter: &mut dyn Reporter) -> Result<Again> {
     let planned = judge.project.find(kept.symbol.as_str())?;
     let (input, interrupt) = (&kept.row.finding.input, judge.interrupt);
     if kept.row.side == Side::Port {
-        let binary = judge.by_hand(planned)?;
+        let binary = judge.by_hand(planned, reporter)?;
         return judge.campaign(&binary, planned).once(input, interrupt).map(Again::Port);
     }
     if planned.judgeable.contract().is_none() {
@@ -158,7 +158,7 @@ pub fn replay(judge: &Judge, kept: &Kept) -> Result<Again> {
         return Err(Error::new(ErrorKind::Usage, text)
             .help(format!("`cargo implfuzz contract {}` shows why", kept.symbol)));
     }
-    let binary = judge.build(&[planned])?;
+    let binary = judge.harnesses(&[planned], reporter)?;
     let campaign = judge.campaign(&binary, planned);
     if campaign.is_ruled_out(input, interrupt)? {
         return Ok(Again::Port(Once::Rejected(PRECONDITION.into())));

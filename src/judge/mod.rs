@@ -16,7 +16,7 @@ mod outcome;
 mod port_audit;
 mod ratchet;
 mod record;
-pub mod ways;
+pub mod c_reach;
 
 pub use compile_errors::does_not_compile;
 
@@ -31,6 +31,7 @@ use crate::contract::state::input_bytes;
 use crate::digest::{of_parts, sha256};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
+use crate::fuzz::build_cache;
 use crate::fuzz::campaign::{Budget, Campaign, Subject};
 use crate::harness::{emit, files};
 use crate::platform::process::Interrupt;
@@ -85,13 +86,13 @@ impl<'p> Judge<'p> {
         }
     }
 
-    /// The beginning of a build. The first build of a repository takes longer and says why.
-    fn building(&self, what: &str, overlay: &Path) -> Event {
-        let first = match overlay.exists() {
-            true => "",
-            false => "; the first build here also compiles libFuzzer, the harness runtime and libc",
+    /// The beginning of a build. A user's first build takes longer and says why.
+    fn building(&self, what: &str) -> Result<Event> {
+        let first = match build_cache::is_empty(&self.project.workspace.cache())? {
+            true => "; once for all repositories, this also compiles libFuzzer, the harness runtime and libc",
+            false => "",
         };
-        Event::StepStarted { step: format!("building {what}{first}"), total: None }
+        Ok(Event::StepStarted { step: format!("building {what}{first}"), total: None })
     }
 
     /// The campaign of a symbol in a built binary.

@@ -1,6 +1,6 @@
 //! The audit of a port; its C original determines what the port may use.
 
-use super::ways::variables_of;
+use super::c_reach::variables_of;
 use super::{Judge, Names, not_rust};
 use crate::audit::{self, Around, AuditReport, Candidate, Problem, Rule};
 use crate::contract::state::{self, is_variable};

@@ -1,8 +1,8 @@
 //! Records a verdict: an entry of `implfuzz.lock`, and a row of history in the store.
 
+use super::c_reach::variables_of;
 use super::c_side::unit_of;
 use super::ratchet::take_out;
-use super::ways::variables_of;
 use super::{Judge, Names, Outcome};
 use crate::error::Result;
 use crate::evidence::fingerprint::{

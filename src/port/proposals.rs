@@ -1,5 +1,5 @@
 //! Files other than ports that a model proposes: a text is put into the tree as a tentative file, is evaluated, and
-//! either stays or leaves nothing behind. `analysis`, `targets` and `feasibility` define the files.
+//! either stays or leaves nothing behind. `contract_proposals`, `target_proposals` and `feasibility` define the files.
 
 use super::prompt::{Question, Templates};
 use super::sources::{Facts, context};
@@ -99,7 +99,7 @@ impl Inquiry<'_> {
         if !names.is_empty() {
             let planned =
                 names.iter().map(|name| opened.0.find(name.as_str())).collect::<Result<Vec<_>>>()?;
-            Judge::new(&opened.0, self.interrupt).build(&planned)?;
+            Judge::new(&opened.0, self.interrupt).harnesses(&planned, self.reporter)?;
         }
         self.each(opened, names, P::NOUN, |inquiry, opened, name| {
             let (mut opened, ended) = inquiry.one::<P>(opened, name)?;

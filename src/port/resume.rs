@@ -3,7 +3,7 @@
 //! A port with evidence that fits the tree needs only the audit, the linkage proof and a short run; a port without
 //! it is judged in full.
 
-use super::{analysis, targets};
+use super::{contract_proposals, target_proposals};
 use crate::contract::types::Judgeable;
 use crate::error::Result;
 use crate::judge::Judging;
@@ -79,8 +79,8 @@ pub fn plan(project: &Project, store: &Store, wanted: &[&FunctionPlan], redo: bo
     let known = verify::known(project, store, &standing)?;
     let mut known: BTreeMap<&SymbolKey, Judgement> =
         standing.iter().map(|planned| &planned.function.key).zip(known).collect();
-    let open = analysis::open(project, store, wanted)?;
-    let targets = targets::wanted(project, store, wanted)?;
+    let open = contract_proposals::open(project, store, wanted)?;
+    let targets = target_proposals::wanted(project, store, wanted)?;
     let mut one = |planned: &&FunctionPlan| {
         let key = &planned.function.key;
         let why = || match &planned.judgeable {

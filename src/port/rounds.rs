@@ -2,7 +2,7 @@
 //! narrowed the contract. The library is read again between the rounds, since every contract affects how others are
 //! judged.
 
-use super::analysis::Roles;
+use super::contract_proposals::Roles;
 use super::feasibility;
 use super::prompt::Templates;
 use super::proposals::{Inquiry, Opened, Proposal, Reopen};
@@ -11,7 +11,7 @@ use super::result::{End, PortResult};
 use super::resume::{self, Action, Plan};
 use super::run;
 use super::session::Session;
-use super::targets::Target;
+use super::target_proposals::Target;
 use crate::config::{Maker, PORT_ROLES};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};

@@ -2,10 +2,10 @@
 //! begins functions, takes the turns of their workers, and collects the results in porting order.
 
 use super::function_port::FunctionPort;
-use super::port_function::port_function;
 use super::result::{End, PortResult};
 use super::schedule::Schedule;
 use super::session::Session;
+use super::step_loop::port_function;
 use super::worker::{Machine, Message, Worker};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;

@@ -5,7 +5,7 @@
 //! When a candidate source ends, the next one continues: after c2rust a model, after a model the next one of its
 //! role, each with limits of its own.
 //!
-//! `step` defines the types; `feedback` writes the text for a fix; `port_function` takes the steps; `trace`
+//! `step` defines the types; `feedback` writes the text for a fix; `step_loop` takes the steps; `trace`
 //! describes a step for the trace.
 
 mod step;

@@ -339,9 +339,13 @@ fn ctrl_c_during_build_and_fuzzing() {
     repo.replace("rust/src/sum.rs", "unimplemented!(\"twice\")", "x.wrapping_mul(2)");
     repo.run(&["init"]).ok();
     let before = repo.tree();
-    let verify = || Running::start(repo.command(&["verify", "twice", "--seconds", "90"]));
+    let verify = || {
+        let mut command = repo.command(&["verify", "twice", "--seconds", "90"]);
+        command.env("CARGO_TARGET_DIR", repo.aside().join("target"));
+        Running::start(command)
+    };
     let mut running = verify();
-    running.says("building the harnesses; the first build here also compiles libFuzzer");
+    running.says("building the harnesses; once for all repositories, this also compiles libFuzzer");
     std::thread::sleep(Duration::from_millis(400));
     interrupted(&repo, running);
     assert_same(&before, &repo.tree());

@@ -3,7 +3,7 @@
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
-use super::operators::others;
+use super::operator_replacements::others;
 use crate::c::cursor::{Cursor, Location};
 use crate::c::expr::is_zero;
 use clang_sys::*;

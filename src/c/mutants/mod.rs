@@ -7,11 +7,11 @@ mod callees;
 mod copies;
 mod definitions;
 mod edits;
-mod operators;
+mod operator_replacements;
 mod same_code;
 mod saturating;
 
-pub use operators::others;
+pub use operator_replacements::others;
 pub use saturating::SATURATING;
 
 use super::analysis_cache::Tools;

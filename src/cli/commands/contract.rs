@@ -1,6 +1,6 @@
 //! `cargo implfuzz contract`
 
-use super::edit::edit;
+use super::contract_edit::edit;
 use super::{Session, Which, cells};
 use crate::config::Grades;
 use crate::contract::facts::identifiers;
@@ -156,7 +156,10 @@ fn explained(project: &Project, planned: &FunctionPlan, points: Option<u64>) -> 
     let place = format!("{}:{}", function.place.file, function.place.line);
     match &planned.judgeable {
         Judgeable::NotYet(why) => {
-            format!("{} ({place})\n  not judged yet: {}\n", function.name, printable(why))
+            let (name, why) = (&function.name, printable(why));
+            format!(
+                "{name} ({place})\n  not judged yet: {why}\n  to write a fuzz target for it: cargo implfuzz contract --new {name}\n"
+            )
         }
         Judgeable::Yes(contract) => {
             let path = project.contract_path(function.name.as_str());

@@ -1,6 +1,6 @@
 //! `cargo implfuzz demo`
 
-use super::{Session, rows};
+use super::{Session, symbol_tables};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::platform::doctor::{self, Check, Consent};
 use crate::platform::toolchain::{MENDING_COMMAND, Search};
@@ -62,10 +62,10 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
             "{}\n{}\nverify --all: {} ports: {} (`cargo implfuzz status` shows what they lack)\n\
              {not_judged} functions are not judged yet (callbacks, streams), {} have no recorded reply, {failed} failed\n\
              the ported library: {}\n",
-            rows::ports(&shown.ports),
-            rows::spent(&shown.totals),
+            symbol_tables::ports(&shown.ports),
+            symbol_tables::spent(&shown.totals),
             shown.judgements.len(),
-            rows::counts(&shown.judgements),
+            symbol_tables::counts(&shown.judgements),
             shown.unrecorded.len(),
             shown.dir.display(),
         )

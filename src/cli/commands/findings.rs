@@ -146,7 +146,7 @@ fn replay(session: &Session, id: i64) -> Result<ExitCode> {
     let (project, store) = session.open(reporter.as_mut())?;
     let kept = findings::find(&project, &store, id)?;
     let judge = Judge::new(&project, &session.interrupt);
-    let came = findings::replay(&judge, &kept)?;
+    let came = findings::replay(&judge, &kept, reporter.as_mut())?;
     drop(reporter);
     let (word, reason, code) = match &came {
         Again::Port(Once::Same) | Again::C(None) => ("same", None, ExitCode::Ok),

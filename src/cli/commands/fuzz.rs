@@ -23,7 +23,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let planned = project.find(&args.symbol)?;
     let name = &planned.function.name;
     let judge = Judge::new(&project, &session.interrupt);
-    let binary = judge.by_hand(planned)?;
+    let binary = judge.by_hand(planned, reporter.as_mut())?;
     let artifacts = project.rust_dir().join("fuzz/artifacts").join(format!("fuzz_{name}"));
     if !args.flags.iter().any(|f| f.starts_with("-runs=") || f.starts_with("-max_total_time=")) {
         let text = "no -runs=N or -max_total_time=SECONDS given: it fuzzes until Ctrl-C".into();

@@ -1,7 +1,7 @@
 //! `cargo implfuzz port`
 
 use super::filter::Narrow;
-use super::{Session, Which, dry_run, explain, rows};
+use super::{Session, Which, port_dry_run, port_explain, symbol_tables};
 use crate::config::{Maker, Workflow};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::platform::process::Interrupt;
@@ -110,7 +110,7 @@ fn amount(text: &str) -> std::result::Result<f64, String> {
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     if args.explain {
-        return explain::run(session, &args.which);
+        return port_explain::run(session, &args.which);
     }
     let session = Session { options: args.options(&session.options)?, ..session.clone() };
     let mut reporter = session.reporter();
@@ -118,7 +118,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         let project = Project::open(&session.options, &session.interrupt)?;
         init::warn(&project, reporter.as_mut());
         let store = session.store(&project)?;
-        return dry_run::run(&session, (&project, &store), &args.wanted(&project)?, args.redo);
+        return port_dry_run::run(&session, (&project, &store), &args.wanted(&project)?, args.redo);
     }
     let opened = session.open(reporter.as_mut())?;
     let request = Request {
@@ -141,14 +141,14 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         .collect();
     session.screen.result(
         "port",
-        &json!({ "symbols": results, "findings": findings, "model": rows::spent_json(&totals) }),
+        &json!({ "symbols": results, "findings": findings, "model": symbol_tables::spent_json(&totals) }),
         || {
             let mut text = String::new();
             for (result, found) in results.iter().filter_map(|r| Some((r, r.finding.as_ref()?))) {
                 text += &finding(&result.symbol, found, Values::Short);
                 text += &format!("all findings: cargo implfuzz findings list {}\n\n", result.symbol);
             }
-            format!("{text}{}\n{}\n", rows::ports(&results), rows::spent(&totals))
+            format!("{text}{}\n{}\n", symbol_tables::ports(&results), symbol_tables::spent(&totals))
         },
     );
     let failed = |end: End| results.iter().any(|r| r.end == end);

@@ -1,6 +1,6 @@
 //! `cargo implfuzz stats`
 
-use super::{Session, cells, rows};
+use super::{Session, cells, symbol_tables};
 use crate::error::{ExitCode, Result};
 use crate::report::{Table, printable};
 use crate::store::stats::{Group, Middle, PUBLISHED_TOKENS, Passes, Records, Stats};
@@ -50,7 +50,7 @@ fn text(stats: &Stats) -> String {
         line.1.map(cell).unwrap_or_default()
     };
     let tokens = |group: &Group, count: u64| cells::tokens(count, group.spent.estimated);
-    let cost = |spent: &Totals| if spent.calls == 0 { "-".into() } else { rows::cost(spent) };
+    let cost = |spent: &Totals| if spent.calls == 0 { "-".into() } else { symbol_tables::cost(spent) };
     let stops = |spent: &Totals| {
         spent.stops.iter().map(|(why, count)| format!("{why} {count}")).collect::<Vec<_>>().join(", ")
     };
@@ -140,7 +140,7 @@ fn group_json(kind: Option<&str>, group: &Group) -> Value {
     value.insert("attempted".into(), attempted.into());
     value.insert("interrupted".into(), interrupted.into());
     value.insert("millis".into(), group.millis.into());
-    if let Value::Object(spent) = rows::spent_json(&group.spent) {
+    if let Value::Object(spent) = symbol_tables::spent_json(&group.spent) {
         value.extend(spent);
     }
     value.into()

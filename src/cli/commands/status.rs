@@ -1,6 +1,6 @@
 //! `cargo implfuzz status`
 
-use super::{Session, filter, rows};
+use super::{Session, filter, symbol_tables};
 use crate::error::{ExitCode, Result};
 use crate::evidence::grade;
 use crate::judge::verify;
@@ -27,13 +27,17 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     };
     let all = verify::known(&project, &store, &wanted)?;
     let totals = store.totals(None)?;
-    session.screen.result("status", &json!({ "symbols": all, "model": rows::spent_json(&totals) }), || {
-        let spent = match totals.calls {
-            0 => "no model call yet".to_owned(),
-            _ => rows::spent(&totals),
-        };
-        format!("{}\n{}; {spent}\n", rows::judgements(&all), rows::counts(&all))
-    });
+    session.screen.result(
+        "status",
+        &json!({ "symbols": all, "model": symbol_tables::spent_json(&totals) }),
+        || {
+            let spent = match totals.calls {
+                0 => "no model call yet".to_owned(),
+                _ => symbol_tables::spent(&totals),
+            };
+            format!("{}\n{}; {spent}\n", symbol_tables::judgements(&all), symbol_tables::counts(&all))
+        },
+    );
     Ok(code(&all, &project))
 }
 

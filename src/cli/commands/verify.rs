@@ -2,7 +2,7 @@
 
 use super::findings::reproduce;
 use super::shard::Shard;
-use super::{Session, Which, rows};
+use super::{Session, Which, symbol_tables};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::event::{Event, Reporter};
 use crate::evidence::status::{SymbolStatus, status};
@@ -112,7 +112,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
             match all.is_empty() {
                 true => "nothing to verify\n".to_owned(),
                 false => {
-                    format!("{text}{}\n{}\n{alone}{survivors}", rows::judgements(&all), rows::counts(&all))
+                    format!("{text}{}\n{}\n{alone}{survivors}", symbol_tables::judgements(&all), symbol_tables::counts(&all))
                 }
             }
         },

@@ -134,7 +134,7 @@ impl Counting {
     /// If the coverage data is not understood, and Ctrl-C.
     pub fn build(judge: &Judge, wanted: &[&FunctionPlan], reporter: &mut dyn Reporter) -> Result<Self> {
         let project = judge.project;
-        reporter.event(judge.building("for coverage", &judge.counting_overlay()));
+        reporter.event(judge.building("for coverage")?);
         let toolchain = project.toolchain(judge.interrupt)?;
         let c = probe(toolchain, &project.workspace.cache().join("coverage/probe"), judge.interrupt)?;
         if let CSide::Unmeasured(why) = &c {

@@ -142,7 +142,7 @@ impl Judging<'_, '_> {
     ) -> Result<Vec<Adequacy>> {
         let (mut all, judge, interrupt) = (Vec::new(), self.judge, self.judge.interrupt);
         for batch in wanted.chunks(BATCH) {
-            self.reporter.event(judge.building("mutants of C", &judge.project.workspace.overlay()));
+            self.reporter.event(judge.building("mutants of C")?);
             let made = make(judge, batch, Plant::Nothing)?;
             let binary = build(judge, batch, &made)?;
             let count: usize = made.of.values().map(Vec::len).sum();

@@ -3,7 +3,7 @@
 use crate::audit::linkage::{CSymbols, Compiled, Linkage, Wanted};
 use crate::error::Result;
 use crate::fuzz::build::compiled_crate;
-use crate::judge::ways::with_callees;
+use crate::judge::c_reach::with_callees;
 use crate::judge::{Judge, not_rust};
 use crate::project::{FunctionPlan, Project};
 use crate::rust::signature::ident;

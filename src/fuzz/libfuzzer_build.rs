@@ -11,7 +11,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Interrupt, Job, Output};
 use cargo_metadata::MetadataCommand;
 use fs_err as fs;
-use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use std::path::{Path, PathBuf};
 use toml_edit::DocumentMut;
 
@@ -82,7 +81,14 @@ impl Builder<'_> {
                 .arg(object(unit));
             job.run(interrupt)
         };
-        let outputs = units.par_iter().map(|unit| run(unit)).collect::<Result<Vec<_>>>()?;
+        // Not in rayon's pool, which compilers would block.
+        let outputs = std::thread::scope(|scope| {
+            let threads: Vec<_> = units.iter().map(|unit| scope.spawn(|| run(unit))).collect();
+            let join = |thread: std::thread::ScopedJoinHandle<_>| {
+                thread.join().expect("starting a compiler does not panic")
+            };
+            threads.into_iter().map(join).collect::<Result<Vec<_>>>()
+        })?;
         let fresh = work.path().join("libfuzzer.a");
         let pack =
             Job::new(&self.toolchain.ar).arg("crs").arg(&fresh).args(units.iter().map(|unit| object(unit)));

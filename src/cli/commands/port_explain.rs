@@ -1,7 +1,7 @@
 //! `cargo implfuzz port --explain`: the steps of the last port of a function. No model is asked, and nothing is
 //! built.
 
-use super::{Session, Which, cells, rows};
+use super::{Session, Which, cells, symbol_tables};
 use crate::error::{ExitCode, Result};
 use crate::port::history::{History, Taken};
 use crate::report::{Table, printable};
@@ -71,7 +71,7 @@ fn value(symbol: &SymbolName, history: Option<&History>) -> Value {
         json!({
             "number": step.number, "phase": step.phase, "step": step.step, "why": step.why,
             "outcome": step.outcome, "detail": step.detail, "millis": step.millis, "by": by,
-            "model": spent.as_ref().map(rows::spent_json),
+            "model": spent.as_ref().map(symbol_tables::spent_json),
         })
     };
     let run = history.map(|h| &h.run);
