@@ -3,6 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 #[allow(dead_code, clippy::all, reason = "a template, compiled here as it is; harnesses use all of it")]
+#[path = "../templates/fuzz/runtime/boundary_inputs.rs"]
+mod boundary_inputs;
+
+#[allow(dead_code, unused_imports, clippy::all, reason = "as above")]
 #[path = "../templates/fuzz/runtime/codec.rs"]
 mod codec;
 

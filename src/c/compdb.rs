@@ -1,7 +1,8 @@
 //! `compile_commands.json`: the flags of each source.
 
-use super::command_line::{self, Command, split};
+use super::kept_flags::{self, Command};
 use super::places::Places;
+use super::shell_words::split;
 use crate::error::{Error, ErrorKind, Result};
 use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
@@ -39,7 +40,7 @@ pub(super) fn read(places: &Places, file: &Utf8Path) -> Result<Vec<Command>> {
         let arguments = arguments.get(1..).unwrap_or_default();
         Command::new(places, &entry.directory, entry.file.as_str(), arguments)
     });
-    Ok(command_line::each_once(commands.collect()))
+    Ok(kept_flags::each_once(commands.collect()))
 }
 
 #[cfg(test)]

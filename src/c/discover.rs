@@ -2,8 +2,8 @@
 //! CMake or make, else guessed from the `#include` lines.
 
 use super::build_system::{self, BuildSystems};
-use super::command_line::Command;
 use super::flags::{Discovery, FlagSource, Warning, common_flags};
+use super::kept_flags::Command;
 use super::places::Places;
 use super::sources::Tree;
 use super::{compdb, header_only, include_guess, modules, sources};

@@ -1,7 +1,7 @@
 //! The flags of a library: the user's settings, where the flags were found, and clang's arguments. `discover`
 //! finds them.
 
-use super::command_line::PATH_FLAGS;
+use super::kept_flags::PATH_FLAGS;
 use crate::config::{self, FlagsFrom};
 use crate::symbol::{LeftOut, Unit};
 use camino::{Utf8Path, Utf8PathBuf};

@@ -2,7 +2,7 @@
 //! lost: it is kept beside ours, runs first, and comes back when ours goes.
 
 mod checkout;
-mod git;
+mod git_command;
 
 pub use checkout::Staged;
 
@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::Interrupt;
 use crate::platform::workspace::write_atomic;
 use fs_err as fs;
-use git::Git;
+use git_command::Git;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 

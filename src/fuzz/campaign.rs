@@ -25,6 +25,12 @@ impl Budget {
         self.seconds >= other.seconds && is_enough
     }
 
+    /// The two processes of a campaign: three quarters of the budget plain, one with value profiles, which solve
+    /// chains of comparisons.
+    pub(super) fn legs(&self) -> [Leg; 2] {
+        [self.quarters(3), Leg { flags: &["-use_value_profile=1"], ..self.quarters(1) }]
+    }
+
     /// `n` quarters of the budget, for one process.
     pub(super) fn quarters(&self, n: u64) -> Leg {
         let millis = (self.seconds * 1000 * n / 4).max(1);
@@ -146,7 +152,7 @@ mod tests {
     #[test]
     fn a_budget_is_spent_to_the_millisecond() {
         let budget = Budget { seconds: 1, executions: Some(10) };
-        let legs = [budget.quarters(3), budget.quarters(1)];
+        let legs = budget.legs();
         assert_eq!(legs.map(|leg| leg.time.as_millis()), [750, 250]);
         assert_eq!(legs.map(|leg| leg.executions), [Some(7), Some(2)]);
     }

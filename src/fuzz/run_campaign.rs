@@ -1,7 +1,7 @@
 //! Runs a campaign: libFuzzer in a child process with limits, which reports its verdict over a pipe.
 //! `libfuzzer_process` runs one process.
 
-use super::campaign::{ASAN_OPTIONS, Budget, Campaign, Leg, Mutated, Subject, Written, sum};
+use super::campaign::{ASAN_OPTIONS, Budget, Campaign, Mutated, Subject, Written, sum};
 use super::libfuzzer_process::Ended;
 use super::report::{Parts, Told};
 use super::value_json::hex;
@@ -26,9 +26,8 @@ impl Campaign {
         own.judge_with(None, budget, interrupt, see)
     }
 
-    /// Fuzzes within the budget: boundary inputs and old counterexamples first, then mutation; the last
-    /// quarter uses value profiles, which solve chains of comparisons. A port that passes is then run on long
-    /// inputs.
+    /// Fuzzes within the budget: boundary inputs and old counterexamples first, then mutation. A port that
+    /// passes is then run on long inputs.
     pub fn judge(
         &self,
         budget: Budget,
@@ -37,8 +36,7 @@ impl Campaign {
     ) -> Result<Verdict> {
         self.write_boundaries(Written::Usual, interrupt)?;
         let mut total = RunStats { seed: self.seed, ..RunStats::default() };
-        let last = Leg { flags: &["-use_value_profile=1"], ..budget.quarters(1) };
-        for leg in [budget.quarters(3), last] {
+        for leg in budget.legs() {
             let before = total.clone();
             let mut watch = |stats: &RunStats| see(&sum(&before, stats));
             let (stats, ended) = self.leg_looked_at(leg, interrupt, &mut watch)?;

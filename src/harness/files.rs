@@ -36,6 +36,7 @@ const SHARED: &[(&str, &str)] = &[
     ("runtime/src/broken.rs", include_str!("../../templates/fuzz/runtime/broken.rs")),
     ("runtime/src/callback.rs", include_str!("../../templates/fuzz/runtime/callback.rs")),
     ("runtime/src/chance.rs", include_str!("../../templates/fuzz/runtime/chance.rs")),
+    ("runtime/src/boundary_inputs.rs", include_str!("../../templates/fuzz/runtime/boundary_inputs.rs")),
     ("runtime/src/codec.rs", include_str!("../../templates/fuzz/runtime/codec.rs")),
     ("runtime/src/digest.rs", include_str!("../../templates/fuzz/runtime/digest.rs")),
     ("runtime/src/current.rs", include_str!("../../templates/fuzz/runtime/current.rs")),

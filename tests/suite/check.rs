@@ -104,6 +104,7 @@ fn a_change_of_c_makes_exactly_its_dependants_stale_also_without_the_database() 
             "`#include` lines or pragmas of kit.c",
         );
         stale(&repo, "implfuzz.toml", ("[c]", "[c]\ndefines = [\"X=1\"]"), &all, "compiler flags of kit.c");
+        stale(&repo, "implfuzz.toml", ("[c]", "[c]\nlink = [\"m\"]"), &all, "compiler flags of kit.c");
         drop(std::fs::remove_dir_all(repo.root().join(".implfuzz")));
         let before = repo.all_files();
         check(&repo, &[]).ok();

@@ -2,7 +2,7 @@
 
 use super::mirror::{self, Mirror};
 use super::{Answer, BuildSystems, complaint, printed};
-use crate::c::command_line::{self, Command};
+use crate::c::kept_flags::{self, Command};
 use crate::c::places::Places;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Exit, Job, time_limits};
@@ -91,7 +91,7 @@ fn commands(text: &str, root: &Utf8Path, copy: &Utf8Path, file: &Utf8Path) -> Ve
             commands.extend(Command::new(&places, &call.dir, source, &call.arguments));
         }
     }
-    command_line::each_once(commands)
+    kept_flags::each_once(commands)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ mod make;
 mod mirror;
 mod printed;
 
-use super::command_line::Command;
+use super::kept_flags::Command;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Exit, Interrupt, Output};
 use crate::platform::toolchain::{BuildTool, BuildTools, MENDING_COMMAND, Toolchain};

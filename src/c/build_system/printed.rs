@@ -1,6 +1,6 @@
 //! Finds calls of C compilers in the output of `make -n`. Unknown lines are skipped.
 
-use crate::c::command_line;
+use crate::c::shell_words;
 use camino::{Utf8Path, Utf8PathBuf};
 
 /// A call of a compiler.
@@ -55,7 +55,7 @@ fn calls_of_line(line: &str, dir: &Utf8Path) -> Vec<Call> {
     let mut calls = Vec::new();
     let mut dir = dir.to_path_buf();
     let mut outer = Vec::new();
-    for command in command_line::commands(line) {
+    for command in shell_words::commands(line) {
         match command.first().map(String::as_str) {
             Some("(") => outer.push(dir.clone()),
             Some(")") => dir = outer.pop().unwrap_or(dir),

@@ -1,7 +1,7 @@
 //! The tree that a commit would have, checked out of the index into a folder of its own. What git was told to assume of the
 //! working tree (`--assume-unchanged`, `--skip-worktree`, a sparse checkout) does not count in it.
 
-use super::git::Git;
+use super::git_command::Git;
 use crate::error::Result;
 use crate::platform::process::Interrupt;
 use fs_err as fs;

@@ -135,13 +135,10 @@ impl Shared<'_> {
 
     /// What stands in all modules, read by several threads.
     fn all(&self, known: &Known<'_>) -> Result<Vec<Seen>> {
-        let read = |(name, text): &(String, String)| {
-            let seen = self.module(name, text, known);
-            // The threads of the pool stay, and would keep the text of every module that they have parsed.
-            proc_macro2::extra::invalidate_current_thread_spans();
-            seen
-        };
-        let found: Vec<Result<Seen>> = self.modules.par_iter().map(read).collect();
+        let read = |(name, text): &(String, String)| self.module(name, text, known);
+        // A pool of its own: threads of the global one never end, and each keeps the text of what it has parsed.
+        let pool = rayon::ThreadPoolBuilder::new().build().map_err(std::io::Error::other)?;
+        let found: Vec<Result<Seen>> = pool.install(|| self.modules.par_iter().map(read).collect());
         let mut found: Vec<Seen> = found.into_iter().collect::<Result<_>>()?;
         // Where two modules have a function of one name, it is the same one that counts each time.
         found.sort_by(|a, b| a.module.cmp(&b.module));

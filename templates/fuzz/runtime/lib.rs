@@ -7,6 +7,7 @@ pub mod blocks;
 pub mod broken;
 pub mod callback;
 pub mod chance;
+pub mod boundary_inputs;
 pub mod codec;
 pub mod current;
 pub mod deadline;

@@ -1,77 +1,5 @@
-//! Command lines of C compilers: splits them like a shell and keeps the flags that change the meaning of code.
-//! Used by `compdb` and `build_system`. The crate `shlex` splits words only; what make prints also has operators and
-//! redirections.
-
-use super::places::Places;
-use crate::symbol::RelPath;
-use camino::Utf8Path;
-
-/// One source with its flags.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Command {
-    pub file: RelPath,
-    pub flags: Vec<String>,
-}
-
-impl Command {
-    /// The command of a compiler that runs in `dir` with `arguments` and compiles `source`. `None` if the
-    /// source is not under the root or not in one of `LANGUAGES`.
-    pub fn new(places: &Places, dir: &Utf8Path, source: &str, arguments: &[String]) -> Option<Self> {
-        let file = places.inside(&dir.join(source)).filter(|file| LANGUAGES.contains(&extension(file)))?;
-        let flags = keep(arguments, |path| places.show(&dir.join(path)));
-        Some(Self { file: RelPath(file), flags })
-    }
-}
-
-/// Extensions of sources: C, C++, assembly. C libraries use all three.
-const LANGUAGES: &[&str] = &["c", "cc", "cpp", "cxx", "C", "s", "S"];
-
-fn extension(path: &Utf8Path) -> &str {
-    path.extension().unwrap_or_default()
-}
-
-/// Keeps one command per file, the first one, in path order.
-pub(super) fn each_once(mut commands: Vec<Command>) -> Vec<Command> {
-    commands.sort_by(|a, b| a.file.cmp(&b.file));
-    commands.dedup_by(|a, b| a.file == b.file);
-    commands
-}
-
-/// Flags whose value is a path, either joined to the flag or in the next argument.
-pub(super) const PATH_FLAGS: &[&str] = &["-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-I"];
-
-/// Prefixes of flags that change the meaning of C code.
-const MEANING: &[&str] = &[
-    "-std=", "-fsigned-char", "-funsigned-char", "-fno-signed-char", "-fno-unsigned-char", "-fshort-enums",
-    "-fpack-struct", "-fwrapv", "-ansi", "-pthread", "-m",
-];
-
-/// Keeps the flags that change meaning, with the value joined to its flag; `place` maps paths.
-fn keep(arguments: &[String], place: impl Fn(&str) -> String) -> Vec<String> {
-    let mut kept = Vec::new();
-    let mut arguments = arguments.iter();
-    while let Some(argument) = arguments.next() {
-        if let Some(flag) = PATH_FLAGS.iter().find(|flag| argument.starts_with(**flag)) {
-            let value = match &argument[flag.len()..] {
-                "" => arguments.next().map_or("", String::as_str),
-                value => value.trim_start_matches('='),
-            };
-            kept.push(format!("{flag}{}", place(value)));
-        } else if let Some(flag) = ["-D", "-U"].iter().find(|flag| argument.starts_with(**flag)) {
-            match &argument[flag.len()..] {
-                "" => kept.extend(arguments.next().map(|value| format!("{flag}{value}"))),
-                _ => kept.push(argument.clone()),
-            }
-        } else if argument == "-o" || argument.starts_with("-M") {
-            if matches!(argument.as_str(), "-o" | "-MF" | "-MT" | "-MQ") {
-                arguments.next();
-            }
-        } else if MEANING.iter().any(|flag| argument.starts_with(flag)) {
-            kept.push(argument.clone());
-        }
-    }
-    kept
-}
+//! Splits command lines of C compilers like a shell. The crate `shlex` splits words only; what make prints also has
+//! operators and redirections.
 
 /// Splits a command as a shell would: blanks, single and double quotes, backslashes.
 pub(super) fn split(command: &str) -> Vec<String> {
@@ -156,14 +84,6 @@ fn drop_redirections(command: &mut Vec<String>) {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn commands_lose_what_does_not_matter() {
-        let words =
-            split(r#"cc -O2 -I inc -DX='"a b"' -D Y -MD -MF x.d -c -o a.o -std=c99 -iquote sub src/a.c"#);
-        let kept = keep(&words[1..], |p| format!("<{p}>"));
-        assert_eq!(kept, ["-I<inc>", "-DX=\"a b\"", "-DY", "-std=c99", "-iquote<sub>"]);
-    }
 
     #[test]
     fn a_shell_line_has_several_commands() {
