@@ -29,7 +29,7 @@ mod tests;
 pub use manifest::{deciding_settings, hides, manifest_refusal};
 pub use own_crate::{Allowed, Around, FfiNames};
 
-use crate::rust::{item, stub};
+use crate::rust::{item, stub_detection};
 use std::fmt;
 
 /// A reply for one function.
@@ -130,7 +130,7 @@ fn items_with(
 ) -> AuditReport {
     shape::check(candidate, allowed, items, &mut problems);
     let unsafe_count = walk::check(candidate, allowed, items, &mut problems);
-    if let Some(place) = stub::is_stub(items, candidate.name) {
+    if let Some(place) = stub_detection::is_stub(items, candidate.name) {
         let known = problems.list.iter().any(|p| p.rule == Rule::Stub && p.line == place.line);
         if !known {
             let reason = format!("the body is a stub: every path through it ends in `{}`", place.what);

@@ -10,7 +10,7 @@ use super::layout_check::agree;
 use super::merge::{self, Merged};
 use super::parse_unit::UnitFacts;
 use super::sources::Tree;
-use super::{alias_unit, graph, parse, sources, unit_work};
+use super::{alias_unit, parse, porting_order, sources, unit_work};
 use crate::config;
 use crate::digest::of_parts;
 use crate::error::Result;
@@ -85,7 +85,7 @@ pub fn load(root: &Utf8Path, settings: &config::C, tools: Tools, store: &mut Sto
             }
         }
     };
-    graph::order(&mut analysis.library);
+    porting_order::order(&mut analysis.library);
     let all_read = outcomes.iter().flatten().flat_map(|facts| facts.files.iter().cloned());
     let is_asked = discovery.source.file().is_some();
     let others = tree.others.iter().filter(|_| is_asked).map(ToString::to_string);

@@ -5,7 +5,7 @@ use super::build_system::{BuildSystems, Programs};
 use super::discover::{canonical, discover};
 use super::flags::clang_arguments;
 use super::front::{self, Analysis};
-use super::{graph, merge, parse_unit, workers};
+use super::{merge, parse_unit, porting_order, workers};
 use crate::config;
 use crate::platform::process::Interrupt;
 use crate::platform::toolchain::BuildTool;
@@ -46,7 +46,7 @@ fn parsed(root: &Utf8Path) -> crate::error::Result<Library> {
         Ok(parse_unit::read(&root, &unit.file.0, &clang_arguments(&root, unit)))
     })?;
     let mut merged = merge::merge(discovery, outcomes);
-    graph::order(&mut merged.library);
+    porting_order::order(&mut merged.library);
     Ok(merged.library)
 }
 

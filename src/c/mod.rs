@@ -34,7 +34,7 @@ pub mod archive;
 pub mod data;
 mod translate;
 mod parse;
-pub mod graph;
+pub mod porting_order;
 mod bind_generate;
 mod unit_work;
 mod layout_check;

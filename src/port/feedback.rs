@@ -2,7 +2,7 @@
 //!
 //! `prompt` has the rest of the prompt; `supervisor` decides the next step.
 
-mod category;
+mod hints;
 pub mod linker;
 
 use crate::fuzz::build::Diagnostic;

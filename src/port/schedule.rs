@@ -2,7 +2,7 @@
 //!
 //! Functions that call each other form a unit: they are ported in sequence, and if one fails, the rest fails, too.
 
-use crate::c::graph::components;
+use crate::c::porting_order::components;
 use crate::symbol::{Function, SymbolKey};
 use std::collections::{BTreeMap, BTreeSet};
 

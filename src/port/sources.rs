@@ -7,9 +7,9 @@ use crate::error::Result;
 use crate::harness::emit::target::helper_name;
 use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
-use crate::rust::emit::stub;
 use crate::rust::pretty::pretty;
 use crate::rust::signature::CSignature;
+use crate::rust::stub_text::stub;
 use proc_macro2::Ident;
 use quote::{format_ident, quote};
 

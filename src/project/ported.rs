@@ -4,7 +4,7 @@ use crate::rust::hash::{Index, TokenHash};
 use crate::rust::item::{self, plain};
 use crate::rust::nonlocal_items::{is_open, is_remark};
 use crate::rust::signature::ident;
-use crate::rust::stub::stubs;
+use crate::rust::stub_detection::stubs;
 use crate::symbol::Function;
 use serde::{Deserialize, Serialize};
 use std::cell::{OnceCell, RefCell};

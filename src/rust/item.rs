@@ -265,7 +265,7 @@ mod tests {
                     if let Ok(file) = parse(&nest(open, middle, close, n)) {
                         let copy = file.clone();
                         assert_eq!(copy, file);
-                        let _ = crate::rust::stub::stubs(&file);
+                        let _ = crate::rust::stub_detection::stubs(&file);
                     }
                 }
             }

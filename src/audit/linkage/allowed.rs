@@ -1,4 +1,5 @@
 //! Which symbols outside its crate a port may reach: those that only compute, allocate or panic.
+//! What functions of the C library do is in `contract/libc.txt`.
 
 use super::objects::path;
 use crate::audit::links_to;

@@ -5,7 +5,7 @@
 //! does not see goes on in that file's own unit.
 
 use super::c_tree::{CTree, Spot};
-use crate::c::graph::components;
+use crate::c::porting_order::components;
 use crate::c::text::DIRECTIVES;
 use crate::digest::{of_parts, sha256};
 use serde::{Deserialize, Serialize};

@@ -3,10 +3,10 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::project::ported::{PortModule, Ported};
 use crate::project::{FunctionPlan, Project};
-use crate::rust::emit::{head, module_head, stub};
 use crate::rust::item;
 use crate::rust::signature::{bare, ident, inner};
 use crate::rust::splice::{Spliced, replace_fn};
+use crate::rust::stub_text::{head, module_head, stub};
 use crate::symbol::Function;
 use fs_err as fs;
 use std::collections::{BTreeMap, BTreeSet};
