@@ -54,14 +54,17 @@ fn hooks(repo: &Repo) -> (PathBuf, String) {
     (dir, head.stdout.trim().to_owned())
 }
 
+/// pre-commit's configuration with one hook of a repository.
+fn config(repository: &Path, rev: &str, id: &str) -> String {
+    format!("repos:\n  - repo: {}\n    rev: {rev}\n    hooks:\n      - id: {id}\n", repository.display())
+}
+
 #[test]
 fn the_hooks_block_what_check_lists_and_verify_mends_it() {
     let bin = pre_commit();
     let repo = Repo::initialised();
     let (hooks, rev) = hooks(&repo);
-    let config = |id: &str| {
-        format!("repos:\n  - repo: {}\n    rev: {rev}\n    hooks:\n      - id: {id}\n", hooks.display())
-    };
+    let config = |id: &str| config(&hooks, &rev, id);
     let text = repo.read("implfuzz.toml") + "\n[grade]\nmeasure = false\nleast = \"weak\"\n";
     repo.write("implfuzz.toml", &text);
     repo.write(".pre-commit-config.yaml", &config("implfuzz-check-system"));
@@ -99,10 +102,7 @@ fn a_commit_of_any_kind_of_file_runs_the_hook() {
     let bin = pre_commit();
     let repo = Repo::initialised();
     let (hooks, rev) = hooks(&repo);
-    let id = "implfuzz-check-system";
-    let text =
-        format!("repos:\n  - repo: {}\n    rev: {rev}\n    hooks:\n      - id: {id}\n", hooks.display());
-    repo.write(".pre-commit-config.yaml", &text);
+    repo.write(".pre-commit-config.yaml", &config(&hooks, &rev, "implfuzz-check-system"));
     let git = |args: &[&str]| run(&repo, bin, "git", args);
     git(&["init", "-q"]).ok();
     // Committed before there was a hook: a port that nothing judged.
@@ -128,10 +128,7 @@ fn what_git_assumes_of_the_working_tree_is_not_what_the_hook_checks() {
     let bin = pre_commit();
     let repo = Repo::initialised();
     let (hooks, rev) = hooks(&repo);
-    let id = "implfuzz-check-system";
-    let text =
-        format!("repos:\n  - repo: {}\n    rev: {rev}\n    hooks:\n      - id: {id}\n", hooks.display());
-    repo.write(".pre-commit-config.yaml", &text);
+    repo.write(".pre-commit-config.yaml", &config(&hooks, &rev, "implfuzz-check-system"));
     let git = |args: &[&str]| run(&repo, bin, "git", args);
     git(&["init", "-q"]).ok();
     run(&repo, bin, "pre-commit", &["install"]).ok();
@@ -155,8 +152,7 @@ fn the_hook_that_builds_the_tool_checks_a_commit() {
     let tool = env!("CARGO_MANIFEST_DIR");
     let head = ran(&mut program("git", Path::new(tool), &["rev-parse", "HEAD"])).stdout;
     let rev = head.trim();
-    let text = format!("repos:\n  - repo: {tool}\n    rev: {rev}\n    hooks:\n      - id: implfuzz-check\n");
-    repo.write(".pre-commit-config.yaml", &text);
+    repo.write(".pre-commit-config.yaml", &config(Path::new(tool), rev, "implfuzz-check"));
     let git = |args: &[&str]| run(&repo, bin, "git", args);
     git(&["init", "-q"]).ok();
     run(&repo, bin, "pre-commit", &["install"]).ok();
