@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stddef.h>
@@ -38,6 +39,8 @@ volatile sig_atomic_t implfuzz_armed;
 
 static sigjmp_buf resume;
 static volatile sig_atomic_t guarding;
+/* The thread that `resume` leads back to. libFuzzer has another one, and C may start some. */
+static pthread_t guarded;
 static struct implfuzz_broke broke;
 static struct sigaction chained[65];
 static volatile unsigned long calls, calls_at_tick;
@@ -131,11 +134,16 @@ static void on_tick(void)
 
 static void on_signal(int number, siginfo_t *info, void *context)
 {
+    /* The timer interrupts whichever thread runs. No other thread may jump. */
+    int here = pthread_equal(pthread_self(), guarded);
     if (number == SIGPROF) {
-        on_tick();
+        if (here)
+            on_tick();
+        else if (guarding)
+            pthread_kill(guarded, SIGPROF);
         return;
     }
-    if (armed)
+    if (armed && here)
         skip(signal_name(number), NULL);
     const struct sigaction *next = &chained[number];
     if (next->sa_flags & SA_SIGINFO) {
@@ -185,6 +193,7 @@ int implfuzz_guard(void (*call)(void *), void *argument, struct implfuzz_broke *
         return 1;
     }
     calls++;
+    guarded = pthread_self();
     armed = guarding = 1;
     call(argument);
     armed = guarding = 0;

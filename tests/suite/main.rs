@@ -25,6 +25,7 @@ mod feasibility;
 mod findings;
 mod fuzz_target;
 mod grades;
+mod guard;
 mod handles;
 mod harness;
 mod hermetic;

@@ -1,0 +1,64 @@
+//! The guard around the C original (`templates/fuzz/guard.c`), compiled into a small program of its own.
+
+use crate::support::clib::scratch;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+
+/// `main` guards a call that waits for another thread. With an argument that thread breaks, else it keeps the processor
+/// busy: all of the timer's signals interrupt it, and none the guarded thread.
+const PROGRAM: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct implfuzz_broke { const char *reason, *file; unsigned line; };
+int implfuzz_guard(void (*)(void *), void *, struct implfuzz_broke *);
+void implfuzz_guard_ticks(unsigned, int);
+
+static void *other(void *breaks) {
+    if (breaks) __builtin_trap();
+    for (volatile unsigned long n = 0; n < 20000000000ul; n++) {}
+    return NULL;
+}
+
+static void call(void *breaks) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, other, breaks) == 0) pthread_join(thread, NULL);
+}
+
+int main(int argc, char **argv) {
+    struct implfuzz_broke broke = {"nothing", NULL, 0};
+    implfuzz_guard_ticks(25, 1);
+    int broken = implfuzz_guard(call, argc > 1 ? argv : NULL, &broke);
+    _exit(broken && strcmp(broke.reason, "hang") == 0 ? 7 : 1);
+}
+"#;
+
+#[expect(clippy::disallowed_methods, reason = "a program of this test")]
+fn run(program: &Path, args: &[&str]) -> ExitStatus {
+    Command::new(program).args(args).status().unwrap()
+}
+
+#[test]
+fn only_the_guarded_thread_leaves_a_call() {
+    let (dir, templates) = (scratch("guard"), Path::new(env!("CARGO_MANIFEST_DIR")).join("templates/fuzz"));
+    std::fs::write(dir.join("main.c"), PROGRAM).unwrap();
+    let wraps = std::fs::read_to_string(templates.join("wraps.txt")).unwrap();
+    let wraps = wraps.split_whitespace().map(|name| format!("-Wl,--wrap={name}"));
+    let mut build = cc();
+    build.arg("-O2").arg("-o").arg(dir.join("guard")).arg(dir.join("main.c")).args(wraps);
+    build.args(["guard.c", "ledger.c", "chance.c"].map(|file| templates.join(file))).arg("-pthread");
+    let built = build.output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+
+    assert_eq!(run(&dir.join("guard"), &[]).code(), Some(7));
+    let broken = run(&dir.join("guard"), &["breaks"]);
+    assert!(matches!(broken.signal(), Some(libc::SIGILL | libc::SIGTRAP)), "{broken}");
+}
+
+#[expect(clippy::disallowed_methods, reason = "a compiler, as the tests of compiled libraries start it")]
+fn cc() -> Command {
+    Command::new("cc")
+}
