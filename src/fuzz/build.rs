@@ -68,14 +68,20 @@ pub enum Counts {
 /// rustc flags for replays; they also enable the harness's replay mode.
 const SOURCES: [&str; 3] = ["-Cinstrument-coverage", "--cfg=implfuzz_coverage", "--cfg=fuzzing"];
 
-/// Cargo settings for replays. They halve the compile time of harness and runtime; a replay runs few inputs.
-/// The port is a dependency outside the fuzz crate's workspace, so it keeps the settings under which it is
-/// judged.
-const UNOPTIMISED: [&str; 3] = [
-    "--config=profile.release.opt-level=0",
-    "--config=profile.release.package.\"*\".opt-level=3",
-    "--config=profile.release.package.implfuzz-runtime.opt-level=0",
-];
+/// Cargo settings for replays: harness and runtime compile in half the time, and a replay runs few inputs. All
+/// other crates keep their settings, the port among them, and so do build scripts, which the builds share.
+fn unoptimised(fuzz_manifest: &str) -> Result<[String; 2]> {
+    let name = package(fuzz_manifest)
+        .ok_or_else(|| Error::new(ErrorKind::Internal, "the fuzz crate's Cargo.toml names no package"))?;
+    Ok(["implfuzz-runtime", &name]
+        .map(|name| format!("--config=profile.release.package.{name:?}.opt-level=0")))
+}
+
+/// The name of a manifest's package.
+fn package(manifest: &str) -> Option<String> {
+    let manifest: toml::Table = manifest.parse().ok()?;
+    Some(manifest.get("package")?.get("name")?.as_str()?.to_owned())
+}
 
 impl Builder<'_> {
     /// Builds the fuzz crate of an overlay. `Err` if the cause is something other than the port's own text.
@@ -176,7 +182,8 @@ impl Builder<'_> {
             Counts::Sources { c } => {
                 let flags =
                     SOURCES.map(str::to_owned).into_iter().chain(link).collect::<Vec<_>>().join("\u{1f}");
-                let job = self.cargo(overlay)?.args(UNOPTIMISED).env("CARGO_ENCODED_RUSTFLAGS", flags);
+                let unoptimised = unoptimised(&fs::read_to_string(overlay.fuzz_manifest())?)?;
+                let job = self.cargo(overlay)?.args(unoptimised).env("CARGO_ENCODED_RUSTFLAGS", flags);
                 job.env("IMPLFUZZ_COVERAGE", if c { "1" } else { "0" })
             }
         };
