@@ -44,6 +44,7 @@ const SHARED: &[(&str, &str)] = &[
     ("runtime/src/driver.rs", include_str!("../../templates/fuzz/runtime/driver.rs")),
     ("runtime/src/exhaustive.rs", include_str!("../../templates/fuzz/runtime/exhaustive.rs")),
     ("runtime/src/finding.rs", include_str!("../../templates/fuzz/runtime/finding.rs")),
+    ("runtime/src/function.rs", include_str!("../../templates/fuzz/runtime/function.rs")),
     ("runtime/src/ground.rs", include_str!("../../templates/fuzz/runtime/ground.rs")),
     ("runtime/src/guard.rs", include_str!("../../templates/fuzz/runtime/guard.rs")),
     ("runtime/src/heap.rs", include_str!("../../templates/fuzz/runtime/heap.rs")),

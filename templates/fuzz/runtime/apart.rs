@@ -2,14 +2,15 @@
 //! that judges. The parent compares the reports of both processes.
 //! Written by cargo-implfuzz.
 
-use super::driver::{Case, panic_text};
+use super::driver::panic_text;
+use super::function::Function;
 use super::guard::{self, Broke};
 use super::plain::Plain;
 use super::record::Record;
 use super::report::{self, Json, Parts};
-use super::stretch;
 use super::tally::PRECONDITION;
 use super::watch;
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -30,7 +31,7 @@ enum End {
 
 /// Runs the side that IMPLFUZZ_SUBJECT names on the inputs in `file`, from number IMPLFUZZ_FROM on, for
 /// IMPLFUZZ_SECONDS seconds; reports the effects of each call. Each input in the file follows its length.
-pub fn run<C: Case>(file: &[u8]) {
+pub(super) fn run(function: &dyn Function, file: &[u8]) {
     let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
     let from = number("IMPLFUZZ_FROM").unwrap_or(0) as usize;
     let end = Instant::now() + Duration::from_secs(number("IMPLFUZZ_SECONDS").unwrap_or(60));
@@ -43,7 +44,10 @@ pub fn run<C: Case>(file: &[u8]) {
         if Instant::now() >= end {
             break;
         }
-        let outcome = if is_original { oracle::<C>(input, shown) } else { subject::<C>(input, shown) };
+        let outcome = match is_original {
+            true => oracle(function, input, shown),
+            false => subject(function, input, shown),
+        };
         let (state, what, done) = match outcome {
             End::Done(record, told) => ("done", String::new(), Some((record.parts(), told))),
             End::Rejected(why) => ("rejected", why, None),
@@ -77,27 +81,32 @@ pub(super) fn inputs(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-fn told<C: Case>(args: &C::Args, effects: &C::Effects, shown: bool) -> Option<Told> {
-    shown.then(|| Told { parts: C::effects(effects), given: C::given(args, effects), left: C::left(effects) })
+fn done(function: &dyn Function, args: &dyn Any, effects: &dyn Any, shown: bool) -> End {
+    let told = || Told {
+        parts: function.effects(effects),
+        given: function.given(args, effects),
+        left: function.left(effects),
+    };
+    End::Done(function.record(effects), shown.then(told))
 }
 
-fn oracle<C: Case>(input: &[u8], shown: bool) -> End {
-    let args = stretch::args::<C>(input);
-    if !C::admits(&args) {
+fn oracle(function: &dyn Function, input: &[u8], shown: bool) -> End {
+    let args = function.args(input);
+    if !function.admits(&*args) {
         return End::Rejected(PRECONDITION.into());
     }
     guard::choose_errno(input);
-    match C::oracle(&args, C::original()) {
-        Ok(effects) => End::Done(C::record(&effects), told::<C>(&args, &effects, shown)),
+    match function.original(&*args) {
+        Ok(effects) => done(function, &*args, &*effects, shown),
         Err(Broke(reason)) => End::Rejected(reason),
     }
 }
 
-fn subject<C: Case>(input: &[u8], shown: bool) -> End {
-    let args = stretch::args::<C>(input);
+fn subject(function: &dyn Function, input: &[u8], shown: bool) -> End {
+    let args = function.args(input);
     guard::choose_errno(input);
-    match watch::watched(|| catch_unwind(AssertUnwindSafe(|| C::subject(&args)))) {
-        Ok(Ok(effects)) => End::Done(C::record(&effects), told::<C>(&args, &effects, shown)),
+    match watch::watched(|| catch_unwind(AssertUnwindSafe(|| function.subject(&*args)))) {
+        Ok(Ok(effects)) => done(function, &*args, &*effects, shown),
         Ok(Err(place)) => End::OutOfBounds(format!("the port wrote outside of {place}")),
         Err(_) => End::Panic(panic_text()),
     }

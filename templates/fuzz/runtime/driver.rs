@@ -3,8 +3,9 @@
 
 use super::codec::{Reader, Writer};
 use super::finding::stop;
+use super::function::{Function, Of};
 use super::guard::{self, Broke};
-use super::modes::{Replayed, read_inputs, replay_input, show_input, write_long, write_seeds};
+use super::modes::{read_inputs, show_input, write_long, write_seeds};
 use super::plain::Plain;
 use super::points::Digits;
 use super::record::Record;
@@ -13,8 +14,9 @@ use super::tally::{
     EXECUTIONS, IN_SUBJECT, ORACLE_CALLS, PRECONDITION, SUBJECT_CALLS, at_exit, progress, reject, send_stats,
 };
 use super::stretch::{self, Extent};
-use super::{deadline, exhaustive, mutants, port_mutants, replay};
+use super::{apart, broken, deadline, exhaustive, mutants, port_mutants, replay};
 use libfuzzer_sys::Corpus;
+use std::any::Any;
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,9 +25,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
 /// The generated code for one function.
-pub trait Case {
-    type Args;
-    type Effects;
+pub trait Case: 'static {
+    type Args: 'static;
+    type Effects: 'static;
     fn decode(reader: &mut Reader) -> Self::Args;
     fn encode(args: &Self::Args, writer: &mut Writer);
     fn show(args: &Self::Args) -> Parts;
@@ -70,40 +72,17 @@ pub trait Case {
 /// A function under test in the list of harnesses.
 pub struct Target {
     pub name: &'static str,
+    /// Runs an input of the fuzzer.
     pub fuzz: fn(&[u8]) -> Corpus,
-    pub seeds: fn(&Path),
-    /// The same for long inputs.
-    pub long: fn(&Path),
-    pub show: fn(&[u8]),
-    /// Decodes inputs from the parent's text, one per line.
-    pub read: fn(&str),
-    /// Runs one input on both sides for a replay; continues after any result.
-    pub replay: fn(&[u8]) -> Replayed,
-    /// Runs one side alone on a file of inputs.
-    pub apart: fn(&[u8]),
-    /// Runs mutants of C on a file of inputs.
-    pub kills: fn(&[u8]),
-    /// Minimises an input on which C breaks.
-    pub broken: fn(&[u8]),
     /// Runs a range of points, or writes the input of a point.
-    pub points: fn(exhaustive::Task),
+    points: fn(exhaustive::Task),
+    /// For everything else.
+    pub(super) function: &'static dyn Function,
 }
 
 impl Target {
     pub const fn of<C: Case>(name: &'static str) -> Self {
-        Self {
-            name,
-            fuzz: fuzz::<C>,
-            seeds: write_seeds::<C>,
-            long: write_long::<C>,
-            show: show_input::<C>,
-            read: read_inputs::<C>,
-            replay: replay_input::<C>,
-            apart: super::apart::run::<C>,
-            kills: mutants::each::<C>,
-            broken: super::broken::run::<C>,
-            points: exhaustive::run::<C>,
-        }
+        Self { name, fuzz: fuzz::<C>, points: exhaustive::run::<C>, function: Of::<C>::FUNCTION }
     }
 }
 
@@ -121,13 +100,13 @@ thread_local! {
     static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-pub(super) enum Judged {
+pub enum Judged {
     Same,
     Rejected(String),
     Found(Found),
 }
 
-pub(super) struct Found {
+pub struct Found {
     pub(super) class: &'static str,
     pub(super) what: String,
     pub(super) oracle: Parts,
@@ -136,18 +115,19 @@ pub(super) struct Found {
     pub(super) errno_decides: Option<i32>,
 }
 
-pub(super) fn judge<C: Case>(data: &[u8]) -> Judged {
+/// Runs an input on both sides, with the `errno` that it chooses before the calls.
+pub(super) fn judge(function: &dyn Function, data: &[u8]) -> Judged {
     guard::choose_errno(data);
-    judge_args::<C>(&stretch::args::<C>(data), &|| data.to_vec())
+    function.judge(data)
 }
 
 /// The same with `errno` set to 0 before the calls.
-pub(super) fn judge_without_errno<C: Case>(data: &[u8]) -> Judged {
+pub(super) fn judge_without_errno(function: &dyn Function, data: &[u8]) -> Judged {
     guard::keep_errno_zero();
-    judge::<C>(data)
+    judge(function, data)
 }
 
-fn judge_args<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -> Judged {
+pub(super) fn judge_args<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -> Judged {
     if !C::admits(args) {
         return Judged::Rejected(PRECONDITION.into());
     }
@@ -161,12 +141,12 @@ fn judge_args<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -> Judged {
     match SUBJECT.get() {
         None | Some(Subject::Port) => {}
         Some(Subject::Nobody) => return Judged::Same,
-        Some(Subject::Original) => return again::<C>(args, &oracle),
-        Some(Subject::Mutants) => return told(mutants::run::<C>(args, &oracle, &input())),
-        Some(Subject::PortMutants) => return told(port_mutants::run::<C>(args, &oracle, &input())),
+        Some(Subject::Original) => return again(Of::<C>::FUNCTION, args, &oracle),
+        Some(Subject::Mutants) => return told(mutants::run(Of::<C>::FUNCTION, args, &oracle, &input())),
+        Some(Subject::PortMutants) => return told(port_mutants::run(Of::<C>::FUNCTION, args, &oracle, &input())),
     }
     let held = guard::held();
-    let subject = call_port::<C>(args);
+    let subject = call_port(|| C::subject(args));
     let found = |class, what, subject| {
         Judged::Found(Found { class, what, oracle: C::effects(&oracle), subject, errno_decides: None })
     };
@@ -179,7 +159,7 @@ fn judge_args<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -> Judged {
                 return found("mismatch", what, C::effects(&subject));
             }
             drop(subject);
-            if guard::held() > held && leaks::<C>(args) {
+            if guard::held() > held && leaks(Of::<C>::FUNCTION, args) {
                 return found("leak", "the port keeps memory that C gives back".into(), Vec::new());
             }
             Judged::Same
@@ -187,22 +167,22 @@ fn judge_args<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -> Judged {
     }
 }
 
-/// Calls the port with these arguments; the outer error is a panic.
-fn call_port<C: Case>(args: &C::Args) -> std::thread::Result<Result<C::Effects, String>> {
+/// Calls the port; the error is a panic.
+fn call_port<T>(call: impl FnOnce() -> T) -> std::thread::Result<T> {
     IN_SUBJECT.store(true, Ordering::Relaxed);
-    let subject = catch_unwind(AssertUnwindSafe(|| C::subject(args)));
+    let subject = catch_unwind(AssertUnwindSafe(call));
     IN_SUBJECT.store(false, Ordering::Relaxed);
     subject
 }
 
 /// Whether the port keeps more memory than C in each of three more calls. A one-time allocation is not a
 /// leak.
-fn leaks<C: Case>(args: &C::Args) -> bool {
+fn leaks(function: &dyn Function, args: &dyn Any) -> bool {
     (0..3).all(|_| {
         let before = guard::held();
-        drop(C::oracle(args, C::original()));
+        drop(function.original(args));
         let between = guard::held();
-        drop(call_port::<C>(args));
+        drop(call_port(|| function.subject(args)));
         guard::held() - between > between - before
     })
 }
@@ -228,16 +208,17 @@ enum Subject {
 
 static SUBJECT: OnceLock<Subject> = OnceLock::new();
 
-fn again<C: Case>(args: &C::Args, oracle: &C::Effects) -> Judged {
+fn again(function: &dyn Function, args: &dyn Any, oracle: &dyn Any) -> Judged {
     SUBJECT_CALLS.fetch_add(1, Ordering::Relaxed);
-    let (what, subject) = match guard::patiently(|| C::oracle(args, C::original())) {
-        Ok(second) => match C::differs(oracle, &second) {
-            Some(what) => (what, C::effects(&second)),
+    let (what, subject) = match guard::patiently(|| function.original(args)) {
+        Ok(second) => match function.differs(oracle, &*second) {
+            Some(what) => (what, function.effects(&*second)),
             None => return Judged::Same,
         },
         Err(Broke(reason)) => (format!("C breaks when it is called again: {reason}"), Vec::new()),
     };
-    Judged::Found(Found { class: "mismatch", what, oracle: C::effects(oracle), subject, errno_decides: None })
+    let oracle = function.effects(oracle);
+    Judged::Found(Found { class: "mismatch", what, oracle, subject, errno_decides: None })
 }
 
 /// Continues after an input has run on all mutants; ends the process if no mutant is left.
@@ -271,14 +252,14 @@ pub(super) fn execute<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -> C
             reject(reason, input);
             Corpus::Reject
         }
-        Judged::Found(found) => stop::<C>(&input(), found),
+        Judged::Found(found) => stop(Of::<C>::FUNCTION, &input(), found),
     }
 }
 
 /// Runs the same arguments again, with the `errno` that another input chose. Does not count it.
 pub(super) fn repeat<C: Case>(args: &C::Args, input: &[u8]) {
     if let Judged::Found(found) = judge_args::<C>(args, &|| input.to_vec()) {
-        stop::<C>(input, found);
+        stop(Of::<C>::FUNCTION, input, found);
     }
 }
 
@@ -295,11 +276,12 @@ pub fn init(target: &Target, known: &Mutants) {
         guard::keep_errno_zero();
     }
     let path = std::env::var_os("IMPLFUZZ_PATH").unwrap_or_default();
+    let (function, file) = (target.function, || std::fs::read(&path).unwrap_or_default());
     match std::env::var("IMPLFUZZ_MODE").as_deref() {
-        Ok("seeds") => (target.seeds)(Path::new(&path)),
-        Ok("long") => (target.long)(Path::new(&path)),
-        Ok("show") => (target.show)(&std::fs::read(&path).unwrap_or_default()),
-        Ok("read") => (target.read)(&std::fs::read_to_string(&path).unwrap_or_default()),
+        Ok("seeds") => write_seeds(function, Path::new(&path)),
+        Ok("long") => write_long(function, Path::new(&path)),
+        Ok("show") => show_input(function, &file()),
+        Ok("read") => read_inputs(function, &String::from_utf8_lossy(&file())),
         Ok("replay") => {
             if std::env::var_os("IMPLFUZZ_SUBJECT").is_some_and(|subject| subject == "nobody") {
                 _ = SUBJECT.set(Subject::Nobody);
@@ -308,10 +290,10 @@ pub fn init(target: &Target, known: &Mutants) {
         }
         Ok("kills") => {
             mutants::take((known.of_c)(target.name));
-            (target.kills)(&std::fs::read(&path).unwrap_or_default());
+            mutants::each(function, &file());
         }
-        Ok("apart") => (target.apart)(&std::fs::read(&path).unwrap_or_default()),
-        Ok("broken") => (target.broken)(&std::fs::read(&path).unwrap_or_default()),
+        Ok("apart") => apart::run(function, &file()),
+        Ok("broken") => broken::run(function, &file()),
         Ok(mode @ ("range" | "point")) => {
             let task = exhaustive::Task::from_env(mode, Path::new(&path));
             choose_subject(target, known);

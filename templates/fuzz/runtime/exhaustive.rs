@@ -4,6 +4,7 @@
 use super::codec::Writer;
 use super::current;
 use super::driver::{self, Case};
+use super::function::encoded;
 use super::guard;
 use super::points::Digits;
 use super::report::{self, Json};
@@ -37,7 +38,7 @@ impl Task {
 /// Up to this number of points, each point runs with two values of `errno`.
 const TWICE: u64 = 1 << 17;
 
-pub fn run<C: Case>(task: Task) {
+pub(super) fn run<C: Case>(task: Task) {
     match task {
         Task::Write { point, to } => {
             if let Some(args) = args::<C>(point) {
@@ -61,7 +62,7 @@ pub fn run<C: Case>(task: Task) {
                     C::encode(&args, &mut writer);
                     guard::choose_errno(&writer.bytes);
                     driver::execute::<C>(&args, &|| encoded::<C>(&args));
-                    let other = (of <= TWICE).then(|| stretch::with_other_errno::<C>(&writer.bytes)).flatten();
+                    let other = (of <= TWICE).then(|| stretch::with_other_errno(&writer.bytes, C::extents().len())).flatten();
                     if let Some(other) = other {
                         guard::choose_errno(&other);
                         driver::repeat::<C>(&args, &other);
@@ -78,12 +79,6 @@ fn args<C: Case>(point: u64) -> Option<C::Args> {
     let mut digits = Digits::new(point, C::OUTPUTS);
     let args = C::point(&mut digits)?;
     digits.is_spent().then_some(args)
-}
-
-fn encoded<C: Case>(args: &C::Args) -> Vec<u8> {
-    let mut writer = Writer::default();
-    C::encode(args, &mut writer);
-    writer.bytes
 }
 
 static SEEN: AtomicU64 = AtomicU64::new(current::NONE);

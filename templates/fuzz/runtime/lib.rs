@@ -15,6 +15,7 @@ pub mod digest;
 pub mod driver;
 pub mod exhaustive;
 pub mod finding;
+mod function;
 pub mod guard;
 pub mod heap;
 pub mod kind;

@@ -1,16 +1,12 @@
-//! The tasks of the process other than fuzzing: writing boundary inputs, decoding inputs, running one input
-//! of a replay.
+//! The tasks of the process other than fuzzing: writing boundary inputs, decoding and showing inputs.
 //! Written by cargo-implfuzz.
 
-use super::codec::{Reader, Writer};
-use super::driver::{Case, Judged, judge};
+use super::function::Function;
 use super::guard::{self, Broke};
 use super::plain::Plain;
 use super::report::{self, Json};
 use super::stretch;
-use super::tally::SUBJECT_CALLS;
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
 /// Writes one file for each input, and removes all others. Unchanged files are not rewritten, because file
 /// systems are slow at creating many files where many were just removed.
@@ -31,42 +27,36 @@ fn write(inputs: &[Vec<u8>], dir: &Path) {
     }
 }
 
-fn boundaries<C: Case>() -> Vec<Vec<u8>> {
-    let encoded = |args: &C::Args| {
-        let mut writer = Writer::default();
-        C::encode(args, &mut writer);
-        writer.bytes
-    };
-    C::boundaries().iter().map(encoded).collect()
-}
-
-pub(super) fn write_seeds<C: Case>(dir: &Path) {
-    let mut all = boundaries::<C>();
-    all.extend(stretch::at_literals::<C>(&all));
+pub(super) fn write_seeds(function: &dyn Function, dir: &Path) {
+    let mut all = function.boundaries();
+    all.extend(stretch::at_literals(function, &all));
     write(&all, dir);
 }
 
-pub(super) fn write_long<C: Case>(dir: &Path) {
-    write(&stretch::long::<C>(&boundaries::<C>()), dir);
+pub(super) fn write_long(function: &dyn Function, dir: &Path) {
+    write(&stretch::long(function, &function.boundaries()), dir);
 }
 
-pub(super) fn show_input<C: Case>(data: &[u8]) {
+pub(super) fn show_input(function: &dyn Function, data: &[u8]) {
     guard::choose_errno(data);
-    let args = stretch::args::<C>(data);
-    let tell = |oracle| report::send("shown", &[("args", Json::Parts(C::show(&args))), ("oracle", Json::Parts(oracle))]);
+    let args = function.args(data);
+    let tell = |oracle| {
+        let args = Json::Parts(function.show(&*args));
+        report::send("shown", &[("args", args), ("oracle", Json::Parts(oracle))]);
+    };
     // C may end the process, so report the arguments first. The last report counts.
     tell(Vec::new());
-    tell(match C::oracle(&args, C::original()) {
-        Ok(effects) => C::effects(&effects),
+    tell(match function.original(&*args) {
+        Ok(effects) => function.effects(&*effects),
         Err(Broke(reason)) => vec![("rejected".into(), reason)],
     });
 }
 
 /// Reports for each line the input that it denotes, or why it is invalid.
-pub(super) fn read_inputs<C: Case>(lines: &str) {
+pub(super) fn read_inputs(function: &dyn Function, lines: &str) {
     for (number, line) in lines.lines().enumerate() {
         let read = Plain::of_text(line).ok_or_else(|| "it is no text of this tool".to_owned());
-        let (input, plain, what) = match read.and_then(|plain| encoded::<C>(&plain)) {
+        let (input, plain, what) = match read.and_then(|plain| encoded(function, &plain)) {
             Ok((input, plain)) => (report::hex(&input), plain.text(), String::new()),
             Err(why) => (String::new(), String::new(), why),
         };
@@ -81,13 +71,12 @@ pub(super) fn read_inputs<C: Case>(lines: &str) {
 }
 
 /// The encoded input, and its decoded form, which must equal `plain`; otherwise the input is invalid.
-fn encoded<C: Case>(plain: &Plain) -> Result<(Vec<u8>, Plain), String> {
-    let args = C::of_plain(plain)?;
-    let mut writer = Writer::default();
-    C::encode(&args, &mut writer);
-    let (meant, back) = (C::plain(&args), C::plain(&C::decode(&mut Reader::new(&writer.bytes))));
+fn encoded(function: &dyn Function, plain: &Plain) -> Result<(Vec<u8>, Plain), String> {
+    let args = function.of_plain(plain)?;
+    let input = function.encode(&*args);
+    let (meant, back) = (function.plain(&*args), function.plain(&*function.decode(&input)));
     match meant == back {
-        true => Ok((writer.bytes, back)),
+        true => Ok((input, back)),
         false => Err(format!("the contract has no such input: {}", unlike(&meant, &back, ""))),
     }
 }
@@ -116,24 +105,5 @@ fn unlike(meant: &Plain, back: &Plain, place: &str) -> String {
         }
         (Plain::List(a), Plain::List(_)) => format!("`{place}` cannot have {} elements", a.len()),
         _ => format!("`{place}` is read as something else"),
-    }
-}
-
-/// The result of an input in a replay.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Replayed {
-    /// C rejected the input, the port did not return, or C runs alone.
-    NotReturned,
-    Same,
-    Differs,
-}
-
-pub(super) fn replay_input<C: Case>(data: &[u8]) -> Replayed {
-    let before = SUBJECT_CALLS.load(Ordering::Relaxed);
-    let judged = judge::<C>(data);
-    match (SUBJECT_CALLS.load(Ordering::Relaxed) > before, judged) {
-        (false, _) => Replayed::NotReturned,
-        (true, Judged::Found(_)) => Replayed::Differs,
-        (true, _) => Replayed::Same,
     }
 }

@@ -2,10 +2,10 @@
 //! Written by cargo-implfuzz.
 
 use super::current;
-use super::driver::Case;
+use super::function::Function as Tested;
 use super::guard::{self, Broke};
 use super::report::{self, Json};
-use super::stretch;
+use std::any::Any;
 use std::ffi::c_void;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -43,38 +43,44 @@ const LEAK: &str = "keeps memory that the original gives back";
 
 /// Whether a mutant keeps more memory than the original in each of three more calls; ports are checked in the
 /// same way.
-fn leaks<C: Case>(args: &C::Args, mutant: *const c_void) -> bool {
+fn leaks(tested: &dyn Tested, args: &dyn Any, mutant: *const c_void) -> bool {
     (0..3).all(|_| {
         let before = guard::held();
-        drop(C::oracle(args, C::original()));
+        drop(tested.original(args));
         let between = guard::held();
-        drop(C::oracle(args, mutant));
+        drop(tested.mutant(args, mutant));
         guard::held() - between > between - before
     })
 }
 
 /// How the mutant differs on an input that the original accepts; `None` if it does not.
-fn told<C: Case>(args: &C::Args, oracle: &C::Effects, mutant: *const c_void, was_slow: bool) -> Option<String> {
+fn told(
+    tested: &dyn Tested,
+    args: &dyn Any,
+    oracle: &dyn Any,
+    mutant: *const c_void,
+    was_slow: bool,
+) -> Option<String> {
     CALLS.fetch_add(1, Ordering::Relaxed);
     let held = guard::held();
-    let call = || C::oracle(args, mutant);
+    let call = || tested.mutant(args, mutant);
     let what = match if was_slow { guard::patiently(call) } else { call() } {
         Err(Broke(reason)) => Some(reason),
-        Ok(effects) => C::differs(oracle, &effects),
+        Ok(effects) => tested.differs(oracle, &*effects),
     };
-    what.or_else(|| (guard::held() > held && leaks::<C>(args, mutant)).then(|| LEAK.to_owned()))
+    what.or_else(|| (guard::held() > held && leaks(tested, args, mutant)).then(|| LEAK.to_owned()))
 }
 
 /// Runs every mutant on every input of a file, from number IMPLFUZZ_FROM on, and reports which input kills
 /// which mutant.
-pub fn each<C: Case>(file: &[u8]) {
+pub(super) fn each(tested: &dyn Tested, file: &[u8]) {
     let from = std::env::var("IMPLFUZZ_FROM").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
     let Ok(all) = ALIVE.lock() else { return };
     for (at, input) in super::apart::inputs(file).enumerate().skip(from) {
-        let args = stretch::args::<C>(input);
+        let args = tested.args(input);
         guard::choose_errno(input);
         guard::begin();
-        let oracle = match C::admits(&args).then(|| C::oracle(&args, C::original())) {
+        let oracle = match tested.admits(&*args).then(|| tested.original(&*args)) {
             Some(Ok(oracle)) => oracle,
             _ => {
                 report::send("not-again", &[("executions", Json::Number(at as u64))]);
@@ -84,7 +90,7 @@ pub fn each<C: Case>(file: &[u8]) {
         let was_slow = guard::was_slow();
         for (number, function) in all.iter() {
             current::set((at as u64) << 32 | *number as u64);
-            if told::<C>(&args, &oracle, function.0, was_slow).is_some() {
+            if told(tested, &*args, &*oracle, function.0, was_slow).is_some() {
                 let fields = [("number", Json::Number(*number as u64)), ("executions", Json::Number(at as u64))];
                 report::send("kills", &fields);
             }
@@ -95,13 +101,13 @@ pub fn each<C: Case>(file: &[u8]) {
 }
 
 /// Runs all remaining mutants on an input that the original accepts; returns whether none is left.
-pub fn run<C: Case>(args: &C::Args, oracle: &C::Effects, data: &[u8]) -> bool {
+pub(super) fn run(tested: &dyn Tested, args: &dyn Any, oracle: &dyn Any, data: &[u8]) -> bool {
     let Ok(mut alive) = ALIVE.lock() else { return true };
     // A mutant that hangs uses up its time limit. If the original was quick, the usual limit is enough.
     let was_slow = guard::was_slow();
     alive.retain(|(number, function)| {
         current::set(*number as u64);
-        let Some(what) = told::<C>(args, oracle, function.0, was_slow) else { return true };
+        let Some(what) = told(tested, args, oracle, function.0, was_slow) else { return true };
         let fields = [
             ("number", Json::Number(*number as u64)),
             ("what", Json::Text(what)),

@@ -1,11 +1,13 @@
 //! Runs mutants of the port in its place, to find out which of them the inputs kill.
 //! Written by cargo-implfuzz.
 
-use super::driver::{Case, panic_text};
 use super::current;
+use super::driver::panic_text;
+use super::function::Function;
 use super::mutants::{CALLS, skipped};
 use super::report::{self, Json};
 use super::watch;
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, OnceLock};
 use std::sync::atomic::Ordering;
@@ -29,19 +31,19 @@ pub fn take(numbers: &[u32], select: fn(u32)) {
 }
 
 /// Runs all remaining mutants on an input that the original accepts; returns whether none is left.
-pub fn run<C: Case>(args: &C::Args, oracle: &C::Effects, data: &[u8]) -> bool {
+pub(super) fn run(function: &dyn Function, args: &dyn Any, oracle: &dyn Any, data: &[u8]) -> bool {
     let Ok(mut alive) = ALIVE.lock() else { return true };
     let Some(select) = SELECT.get() else { return true };
     alive.retain(|number| {
         current::set(u64::from(*number));
         CALLS.fetch_add(1, Ordering::Relaxed);
         select(*number);
-        let outcome = watch::watched(|| catch_unwind(AssertUnwindSafe(|| C::subject(args))));
+        let outcome = watch::watched(|| catch_unwind(AssertUnwindSafe(|| function.subject(args))));
         select(0);
         let what = match outcome {
             Err(_) => Some(panic_text()),
             Ok(Err(place)) => Some(format!("writes outside of {place}")),
-            Ok(Ok(effects)) => C::differs(oracle, &effects),
+            Ok(Ok(effects)) => function.differs(oracle, &*effects),
         };
         let Some(what) = what else { return true };
         let fields = [

@@ -21,9 +21,10 @@ pub fn run(_: &super::driver::Target, _: &std::ffi::OsStr) {}
 
 #[cfg(implfuzz_coverage)]
 mod counted {
-    use crate::driver::Target;
-    use crate::modes::Replayed;
+    use crate::driver::{Judged, Target, judge};
+    use crate::function::Function;
     use crate::report::{self, Json};
+    use crate::tally::SUBJECT_CALLS;
     use std::ffi::{OsStr, c_int};
     use std::os::fd::AsRawFd;
     use std::path::PathBuf;
@@ -137,6 +138,25 @@ mod counted {
         data[at] = if kind < 128 { value } else { data[at].wrapping_add(value % 16).wrapping_sub(8) };
     }
 
+    /// The result of an input.
+    enum Replayed {
+        /// C rejected the input, the port did not return, or C runs alone.
+        NotReturned,
+        Same,
+        Differs,
+    }
+
+    /// Runs one input on both sides; continues after any result.
+    fn replay_input(function: &dyn Function, data: &[u8]) -> Replayed {
+        let before = SUBJECT_CALLS.load(Relaxed);
+        let judged = judge(function, data);
+        match (SUBJECT_CALLS.load(Relaxed) > before, judged) {
+            (false, _) => Replayed::NotReturned,
+            (true, Judged::Found(_)) => Replayed::Differs,
+            (true, _) => Replayed::Same,
+        }
+    }
+
     /// Runs all files of the directories that no earlier process has run, then writes the profile.
     pub fn run(target: &Target, dirs: &OsStr) {
         let seconds = std::env::var("IMPLFUZZ_INPUT_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(10);
@@ -162,7 +182,7 @@ mod counted {
             // The port may hang; then the signal ends the process.
             // SAFETY: sets the alarm timer, which only this code uses.
             unsafe { libc::alarm(seconds) };
-            match (target.replay)(&data) {
+            match replay_input(target.function, &data) {
                 Replayed::NotReturned => kept.forget(),
                 Replayed::Same => _ = kept.returned.fetch_add(1, Relaxed),
                 Replayed::Differs => {

@@ -133,7 +133,7 @@ pub struct Plan {
     pub shape: Shape,
 }
 
-pub trait UnderTest {
+pub trait UnderTest: 'static {
     fn plan() -> &'static Plan;
 }
 

@@ -2,15 +2,16 @@
 //! Written by cargo-implfuzz.
 
 use super::codec::Tail;
-use super::driver::{Case, Found, Judged, judge};
+use super::driver::{Found, Judged, judge};
+use super::function::Function;
 use std::time::{Duration, Instant};
 
 /// The smallest input with the same class of finding that is found within one second, or within
 /// IMPLFUZZ_SHRINK_MS milliseconds.
-pub(super) fn shrink<C: Case>(data: Vec<u8>, mut found: Found) -> (Vec<u8>, Found) {
+pub(super) fn shrink(function: &dyn Function, data: Vec<u8>, mut found: Found) -> (Vec<u8>, Found) {
     let millis = std::env::var("IMPLFUZZ_SHRINK_MS").ok().and_then(|text| text.parse().ok()).unwrap_or(1000);
     let end = Instant::now() + Duration::from_millis(millis);
-    let mut is_same = |candidate: &[u8]| match judge::<C>(candidate) {
+    let mut is_same = |candidate: &[u8]| match judge(function, candidate) {
         Judged::Found(other) if other.class == found.class => {
             found = other;
             true

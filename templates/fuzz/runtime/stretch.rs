@@ -5,6 +5,7 @@
 
 use super::codec::{Reader, Tail};
 use super::driver::Case;
+use super::function::Function;
 use super::guard;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,13 +30,13 @@ impl Extent {
 }
 
 /// The same input with a tail that changes only the `errno` before its calls: from zero to another value, or
-/// the other way round.
-pub fn with_other_errno<C: Case>(input: &[u8]) -> Option<Vec<u8>> {
+/// the other way round. `parts` is the number of parts with a variable length.
+pub fn with_other_errno(input: &[u8], parts: usize) -> Option<Vec<u8>> {
     let is_zero = |input: &[u8]| {
         guard::choose_errno(input);
         guard::errno_on_entry() == 0
     };
-    let (before, (code, _)) = (is_zero(input), nothing(C::extents().len()));
+    let (before, (code, _)) = (is_zero(input), nothing(parts));
     let mut others = (0..64).map(|n| Tail { is_long: false, lengths: [(code, n); 2] }.behind(input));
     others.find(|other| is_zero(other) != before)
 }
@@ -113,32 +114,32 @@ const BASES: usize = 8;
 const SHORT: usize = 512;
 
 /// Inputs with lengths beyond the usual limits, if a part allows them.
-pub fn long<C: Case>(boundaries: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    let parts = C::extents().len();
-    let usual = C::extents().iter().filter(|e| e.is_stretchable()).map(|e| e.max).min();
+pub(super) fn long(function: &dyn Function, boundaries: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let parts = function.extents().len();
+    let usual = function.extents().iter().filter(|e| e.is_stretchable()).map(|e| e.max).min();
     let Some(usual) = usual else { return Vec::new() };
     let lengths: Vec<usize> = LONG.into_iter().chain(around_literals().filter(|n| *n > usual)).collect();
-    let mut tails: Vec<_> = singles::<C>(&lengths, true).into_iter().map(|one| [one, nothing(parts)]).collect();
+    let mut tails: Vec<_> = singles(function, &lengths, true).into_iter().map(|one| [one, nothing(parts)]).collect();
     if parts > 1 {
         let both = [Which::All, Which::Roomy].map(|which| which.code(parts));
         let both = both.into_iter().flat_map(|code| lengths.iter().map(move |n| (code, *n as u32)));
         tails.extend(both.map(|both| [both, nothing(parts)]));
     }
-    tails.extend(pairs::<C>(true));
+    tails.extend(pairs(function, true));
     let bases = bases(boundaries);
-    let all = tails.iter().flat_map(|lengths| bases.iter().map(|base| behind::<C>(base, *lengths, true)));
+    let all = tails.iter().flat_map(|lengths| bases.iter().map(|base| behind(function, base, *lengths, true)));
     all.flatten().collect()
 }
 
 /// Inputs whose lengths are numbers in the C text or the port, or next to one; for several parts, also pairs
 /// of them.
-pub fn at_literals<C: Case>(boundaries: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    let parts = C::extents().len();
+pub(super) fn at_literals(function: &dyn Function, boundaries: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let parts = function.extents().len();
     let lengths: Vec<usize> = around_literals().collect();
-    let single = singles::<C>(&lengths, false).into_iter().map(|one| [one, nothing(parts)]);
-    let tails = single.chain(pairs::<C>(false));
+    let single = singles(function, &lengths, false).into_iter().map(|one| [one, nothing(parts)]);
+    let tails = single.chain(pairs(function, false));
     let bases = bases(boundaries);
-    tails.zip(bases.iter().cycle()).filter_map(|(lengths, base)| behind::<C>(base, lengths, false)).collect()
+    tails.zip(bases.iter().cycle()).filter_map(|(lengths, base)| behind(function, base, lengths, false)).collect()
 }
 
 fn nothing(parts: usize) -> (u8, u32) {
@@ -146,8 +147,8 @@ fn nothing(parts: usize) -> (u8, u32) {
 }
 
 /// Each part with each of these lengths that it allows.
-fn singles<C: Case>(lengths: &[usize], is_long: bool) -> BTreeSet<(u8, u32)> {
-    let parts = C::extents().iter().enumerate().filter(|(_, extent)| !is_long || extent.is_stretchable());
+fn singles(function: &dyn Function, lengths: &[usize], is_long: bool) -> BTreeSet<(u8, u32)> {
+    let parts = function.extents().iter().enumerate().filter(|(_, extent)| !is_long || extent.is_stretchable());
     let each = parts.flat_map(|(part, extent)| {
         let fitting = lengths.iter().map(move |n| if is_long { (*n).min(extent.longest) } else { *n });
         fitting.filter(move |n| *n <= extent.limit(is_long)).map(move |n| (part as u8, n as u32))
@@ -156,8 +157,8 @@ fn singles<C: Case>(lengths: &[usize], is_long: bool) -> BTreeSet<(u8, u32)> {
 }
 
 /// Two parts with two literals, the most important first. In long inputs, one length exceeds the usual limit.
-fn pairs<C: Case>(is_long: bool) -> Vec<[(u8, u32); 2]> {
-    let (extents, literals) = (C::extents(), literals());
+fn pairs(function: &dyn Function, is_long: bool) -> Vec<[(u8, u32); 2]> {
+    let (extents, literals) = (function.extents(), literals());
     let mut ranks: Vec<(usize, usize)> =
         (0..literals.len()).flat_map(|a| (0..literals.len()).map(move |b| (a, b))).collect();
     ranks.sort_by_key(|(a, b)| *a.max(b));
@@ -189,9 +190,9 @@ fn bases(boundaries: &[Vec<u8>]) -> Vec<Vec<u8>> {
 }
 
 /// The input with these lengths, if the contract admits it.
-fn behind<C: Case>(base: &[u8], lengths: [(u8, u32); 2], is_long: bool) -> Option<Vec<u8>> {
+fn behind(function: &dyn Function, base: &[u8], lengths: [(u8, u32); 2], is_long: bool) -> Option<Vec<u8>> {
     let input = Tail { is_long, lengths }.behind(base);
-    C::admits(&args::<C>(&input)).then_some(input)
+    function.admits(&*function.args(&input)).then_some(input)
 }
 
 /// Numbers in the C text and the port, the most important first.
