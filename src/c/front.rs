@@ -3,12 +3,12 @@
 use super::analysis_cache::{Keeper, Outcome, Tools};
 use super::bind::{self, Bindings};
 use super::data::Data;
-use super::discover::{self, canonical, discover};
 use super::flags::{Discovery, FlagSource, Warning};
 use super::inputs::keep;
 use super::layout_check::agree;
 use super::merge::{self, Merged};
 use super::parse_unit::UnitFacts;
+use super::source_discovery::{self, canonical, discover};
 use super::sources::Tree;
 use super::{alias_unit, parse, porting_order, sources, unit_work};
 use crate::config;
@@ -111,7 +111,7 @@ fn with_outcomes(
     if !outcomes.iter().all(|outcome| outcome.as_ref().is_ok_and(UnitFacts::is_program)) {
         return Ok((found, outcomes, read));
     }
-    if let Some(headers) = discover::headers(keeper.root, settings, tree, &found) {
+    if let Some(headers) = source_discovery::headers(keeper.root, settings, tree, &found) {
         let (outcomes, read) = parse::outcomes(keeper, &headers)?;
         if outcomes.iter().flatten().any(|facts| !facts.functions.is_empty()) {
             return Ok((headers, outcomes, read));

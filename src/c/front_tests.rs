@@ -2,9 +2,9 @@
 
 use super::analysis_cache::Tools;
 use super::build_system::{BuildSystems, Programs};
-use super::discover::{canonical, discover};
 use super::flags::clang_arguments;
 use super::front::{self, Analysis};
+use super::source_discovery::{canonical, discover};
 use super::{merge, parse_unit, porting_order, workers};
 use crate::config;
 use crate::platform::process::Interrupt;

@@ -18,7 +18,7 @@ mod build_system;
 mod include_guess;
 mod header_only;
 pub mod flags;
-mod discover;
+mod source_discovery;
 mod inputs;
 mod analysis_cache;
 mod types;

@@ -1,5 +1,5 @@
 //! Lists the files of a C project: walks the tree, skips excluded folders, and reads `#include` lines.
-//! `discover` finds the flags.
+//! `source_discovery` finds the flags.
 
 use super::glob;
 use crate::error::Result;

@@ -63,7 +63,7 @@ fn writes(role: &Role) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::types::Sequence;
-    use super::super::{fixture, roles};
+    use super::super::{fixture, parameter_roles};
     use super::*;
 
     fn contract(roles: Vec<Role>) -> Contract {
@@ -71,24 +71,27 @@ mod tests {
     }
 
     fn buffer(direction: Direction) -> Role {
-        Role::Buffer(roles::Buffer { direction, length: "n".into(), max: 9, nullable: false })
+        Role::Buffer(parameter_roles::Buffer { direction, length: "n".into(), max: 9, nullable: false })
     }
 
     fn handle(life: Life) -> Role {
-        Role::Handle(roles::Handle { life, through: None, nullable: false })
+        Role::Handle(parameter_roles::Handle { life, through: None, nullable: false })
     }
 
     #[test]
     fn the_contract_tells_the_kind() {
-        let text = || Role::CString(roles::CString { max: 9, nullable: false });
+        let text = || Role::CString(parameter_roles::CString { max: 9, nullable: false });
         for (roles, kind) in [
-            (vec![Role::Value(roles::Value { min: None, max: None })], Archetype::Pure),
+            (vec![Role::Value(parameter_roles::Value { min: None, max: None })], Archetype::Pure),
             (vec![buffer(Direction::In)], Archetype::Pure),
             (vec![buffer(Direction::In), buffer(Direction::Out)], Archetype::BufferTransform),
             (vec![text()], Archetype::Text),
             (vec![text(), buffer(Direction::InOut)], Archetype::BufferTransform),
             (
-                vec![buffer(Direction::In), Role::Callback(roles::Callback { order: true, nullable: false })],
+                vec![
+                    buffer(Direction::In),
+                    Role::Callback(parameter_roles::Callback { order: true, nullable: false }),
+                ],
                 Archetype::Callbacks,
             ),
         ] {

@@ -5,7 +5,7 @@ use super::constructors::{record, target};
 use super::facts::{Facts, direction};
 use super::flat::size;
 use super::lengths::length_like;
-use super::roles;
+use super::parameter_roles;
 use super::types::{Direction, Role};
 use crate::symbol::{Field, Library, Param, TypeKind, UseKind};
 
@@ -35,7 +35,7 @@ pub(super) fn structure(library: &Library, param: &Param, facts: &Facts) -> Opti
         }
     }
     let of = known.rust_name.clone();
-    (!pointers.is_empty()).then_some(Role::Lent(roles::Lent {
+    (!pointers.is_empty()).then_some(Role::Lent(parameter_roles::Lent {
         of,
         pointers,
         numbers,
@@ -75,7 +75,7 @@ pub(super) fn room(library: &Library, param: &Param, facts: &Facts) -> Option<Ro
         Direction::Out => FILLED,
         Direction::In | Direction::InOut => WALKED,
     };
-    Some(Role::Room(roles::Room { direction, len: bytes / size, nullable: facts.null_checked }))
+    Some(Role::Room(parameter_roles::Room { direction, len: bytes / size, nullable: facts.null_checked }))
 }
 
 /// Whether a pointer type names a struct with other fields than numbers, another pointer, or an unknown type.

@@ -1,7 +1,7 @@
 //! Callback parameters: which of them a harness can supply.
 
 use super::facts::Facts;
-use super::roles::{self, prototype};
+use super::parameter_roles::{self, prototype};
 use super::types::{Parameter, Role};
 use crate::symbol::{CType, Function, Param, TypeKind};
 
@@ -19,7 +19,7 @@ pub(super) fn role(param: &Param, facts: &Facts) -> Result<Role, String> {
     }
     let nullable = facts.null_checked;
     if is_order(params, ret) {
-        return Ok(Role::Callback(roles::Callback { order: true, nullable }));
+        return Ok(Role::Callback(parameter_roles::Callback { order: true, nullable }));
     }
     if let Some(what) = params.iter().find_map(foreign).or_else(|| result(ret)) {
         return Err(format!("the callback `{name}` {what}"));
@@ -31,7 +31,7 @@ pub(super) fn role(param: &Param, facts: &Facts) -> Result<Role, String> {
             "the C text does not show what the {blind} `void *` of the callback `{name}` points to"
         ));
     }
-    Ok(Role::Callback(roles::Callback { order: false, nullable }))
+    Ok(Role::Callback(parameter_roles::Callback { order: false, nullable }))
 }
 
 /// Whether the type is a comparison, `int (*)(const T *, const T *)`. The harness must supply a total order, or C's
@@ -105,7 +105,8 @@ pub(super) fn measured(function: &Function, params: &[Parameter]) -> Result<(), 
     }
     let blind = |param: &&Param| {
         let orders = params.iter().any(|p| {
-            p.name == param.name && matches!(p.role, Role::Callback(roles::Callback { order: true, .. }))
+            p.name == param.name
+                && matches!(p.role, Role::Callback(parameter_roles::Callback { order: true, .. }))
         });
         orders && prototype(&param.ty).is_some_and(|(params, _)| params.iter().any(points_to_void))
     };

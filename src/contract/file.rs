@@ -3,7 +3,7 @@
 //! A generated file carries a hash of its own content. While the hash fits, the tool may regenerate the file; after
 //! any edit it does not fit, and the tool never overwrites the file.
 
-use super::roles::Keys;
+use super::parameter_roles::Keys;
 use super::sound;
 pub use super::sound::wrong;
 use super::types::{Contract, Equivalent, GlobalUse, Harness, Parameter, Returns, Sequence, Signature};
@@ -176,7 +176,7 @@ fn parameter(keys: Keys) -> std::result::Result<Parameter, String> {
 #[cfg(test)]
 mod tests {
     use super::super::types::{Direction, Life, Role};
-    use super::super::{fixture, roles};
+    use super::super::{fixture, parameter_roles};
     use super::*;
     use proptest::prelude::*;
 
@@ -195,45 +195,48 @@ mod tests {
             params: vec![
                 param(
                     "h",
-                    Role::Handle(roles::Handle {
+                    Role::Handle(parameter_roles::Handle {
                         life: Life::Uses,
                         through: nullable.then(|| "state".into()),
                         nullable,
                     }),
                 ),
-                param("mode", Role::OneOf(roles::OneOf { values })),
+                param("mode", Role::OneOf(parameter_roles::OneOf { values })),
                 param(
                     "buf",
-                    Role::Buffer(roles::Buffer {
+                    Role::Buffer(parameter_roles::Buffer {
                         direction: Direction::InOut,
                         length: "n".into(),
                         max,
                         nullable,
                     }),
                 ),
-                param("n", Role::Length(roles::Length)),
-                param("s", Role::CString(roles::CString { max, nullable })),
-                param("out", Role::Pointer(roles::Pointer { direction: Direction::Out, nullable })),
+                param("n", Role::Length(parameter_roles::Length)),
+                param("s", Role::CString(parameter_roles::CString { max, nullable })),
+                param("out", Role::Pointer(parameter_roles::Pointer { direction: Direction::Out, nullable })),
                 param(
                     "room",
-                    Role::Room(roles::Room { direction: Direction::InOut, len: max + 1, nullable }),
+                    Role::Room(parameter_roles::Room { direction: Direction::InOut, len: max + 1, nullable }),
                 ),
-                param("a", Role::FixedArray(roles::FixedArray { direction: Direction::In, len: max })),
-                param("v", Role::Value(roles::Value { min: Some(-3), max: None })),
+                param(
+                    "a",
+                    Role::FixedArray(parameter_roles::FixedArray { direction: Direction::In, len: max }),
+                ),
+                param("v", Role::Value(parameter_roles::Value { min: Some(-3), max: None })),
                 param(
                     "lent",
-                    Role::Lent(roles::Lent {
+                    Role::Lent(parameter_roles::Lent {
                         of: "header".into(),
                         pointers: vec![("name".into(), vec!["name_max".into()])],
                         numbers: vec!["flags".into()],
                         nullable,
                     }),
                 ),
-                param("cb", Role::Callback(roles::Callback { order: !nullable, nullable })),
-                param("token", Role::UserData(roles::UserData)),
+                param("cb", Role::Callback(parameter_roles::Callback { order: !nullable, nullable })),
+                param("token", Role::UserData(parameter_roles::UserData)),
                 param(
                     "e",
-                    Role::Elements(roles::Elements {
+                    Role::Elements(parameter_roles::Elements {
                         direction: Direction::In,
                         count: "n".into(),
                         size: "n".into(),
@@ -281,7 +284,7 @@ mod tests {
         #[test]
         fn what_is_returned_survives_its_file(max in 0usize..100_000, nullable: bool, at in 0usize..4) {
             let returns = [Returns::Memory, Returns::Table(max % TABLE + 1), Returns::Address, Returns::Nothing][at];
-            let given = Role::Given(roles::Given { max, nullable });
+            let given = Role::Given(parameter_roles::Given { max, nullable });
             let mut contract = Contract { returns, sequence: None, ..contract(max, nullable, vec![1]) };
             contract.params.retain(|p| !matches!(p.role, Role::Handle(_) | Role::Lent(_)));
             contract.params[0].role = given;

@@ -1,7 +1,7 @@
 //! Whether the roles of a contract fit the types of C, in the words of its file: rustc would say it of the generated harness.
 
 use super::flat::flat;
-use super::roles::Typed;
+use super::parameter_roles::Typed;
 use super::types::{Contract, Returns};
 use crate::symbol::{Function, Library, TypeKind};
 
@@ -43,7 +43,7 @@ mod tests {
     use crate::contract::facts::FactTable;
     use crate::contract::fixture::contract;
     use crate::contract::infer::infer;
-    use crate::contract::roles;
+    use crate::contract::parameter_roles;
     use crate::contract::types::{Direction, Life, Role};
     use camino::Utf8Path;
 
@@ -59,10 +59,11 @@ mod tests {
         std::fs::write(dir.path().join("f.c"), c).unwrap();
         let library = library(Utf8Path::from_path(dir.path()).unwrap());
         let function = library.find("f").unwrap();
-        let value = || Role::Value(roles::Value { min: None, max: None });
-        let text = || Role::CString(roles::CString { max: 9, nullable: false });
-        let list = || Role::Handle(roles::Handle { life: Life::Uses, through: None, nullable: false });
-        let out = || Role::Pointer(roles::Pointer { direction: Direction::Out, nullable: false });
+        let value = || Role::Value(parameter_roles::Value { min: None, max: None });
+        let text = || Role::CString(parameter_roles::CString { max: 9, nullable: false });
+        let list =
+            || Role::Handle(parameter_roles::Handle { life: Life::Uses, through: None, nullable: false });
+        let out = || Role::Pointer(parameter_roles::Pointer { direction: Direction::Out, nullable: false });
         let told = |n: Role, s: Role, l: Role, o: Role, returns: Returns| {
             let roles = vec![("n", n), ("s", s), ("list", l), ("out", o)];
             let contract = Contract { returns, ..contract("f", roles) };
@@ -88,7 +89,7 @@ mod tests {
                     value(),
                     text(),
                     list(),
-                    Role::OneOf(roles::OneOf { values: vec![1] }),
+                    Role::OneOf(parameter_roles::OneOf { values: vec![1] }),
                     Returns::Nothing,
                 ),
                 "parameter `out`: role \"one-of\" needs",

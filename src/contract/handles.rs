@@ -9,8 +9,8 @@ use super::flat::flat;
 use super::infer::{constants, reason_of, roles_where, sets_errno};
 use super::lengths::{MAX_OF_STEP, free_lengths};
 use super::libc::{is_answered, is_on_descriptors};
+use super::parameter_roles;
 use super::returned::returns_of;
-use super::roles;
 use super::types::{Contract, Harness, Life, Parameter, Returns, Role, Sequence, Signature};
 use super::{borrowed, likely, state};
 use crate::symbol::{Access, Function, Library, Linkage, Param, Record, TypeKind, UseKind};
@@ -184,7 +184,7 @@ impl<'a> Handles<'a> {
         for (index, param) in function.params.iter().enumerate() {
             let plain = plain.next().unwrap_or_else(|| Err("it has no role".to_owned()));
             if self.is_path(function, param) {
-                roles.push(Role::CString(roles::CString { max: 0, nullable: false }));
+                roles.push(Role::CString(parameter_roles::CString { max: 0, nullable: false }));
                 continue;
             }
             let is_number = matches!(param.ty.kind, TypeKind::Int { .. });
@@ -214,7 +214,7 @@ impl<'a> Handles<'a> {
                             false => Ok(role),
                         }
                     })?,
-                true => Role::Handle(roles::Handle {
+                true => Role::Handle(parameter_roles::Handle {
                     life: if life == Life::Uses || self.first_handle(of, function) == Some(index) {
                         life
                     } else {
@@ -283,7 +283,9 @@ impl<'a> Handles<'a> {
         let public = |s: &&Step| s.function.linkage == Linkage::External && !self.through(&s.roles);
         let under = step.function;
         let needs = |s: &Step| {
-            s.roles.iter().any(|r| matches!(r, Role::Handle(roles::Handle { life: Life::Uses, .. })))
+            s.roles
+                .iter()
+                .any(|r| matches!(r, Role::Handle(parameter_roles::Handle { life: Life::Uses, .. })))
         };
         let makers: Vec<&Step> =
             all.iter().filter(public).filter(|s| s.life == Life::Makes && !needs(s)).collect();
@@ -339,7 +341,9 @@ impl<'a> Handles<'a> {
     }
 
     fn through(&self, roles: &[Role]) -> bool {
-        roles.iter().any(|role| matches!(role, Role::Handle(roles::Handle { through: Some(_), .. })))
+        roles
+            .iter()
+            .any(|role| matches!(role, Role::Handle(parameter_roles::Handle { through: Some(_), .. })))
     }
 
     /// The modules with functions that call `function`, directly or not.

@@ -6,8 +6,8 @@ use super::facts::{FactTable, Facts, direction, identifiers};
 use super::flat::flat;
 use super::lengths::{counts_behind, free_lengths, inferred_max, length_partners};
 use super::libc::{self, is_answered};
+use super::parameter_roles::{self, MAX, most, prototype};
 use super::returned::{self, returns_of};
-use super::roles::{self, MAX, most, prototype};
 use super::state;
 use super::types::{Contract, Direction, Harness, Judgeable, Parameter, Returns, Role, Signature};
 use crate::symbol::{CType, Comparison, Function, Library, Param, ParamUse, TypeKind, UseKind};
@@ -112,16 +112,21 @@ fn role_of(
         return Ok(role);
     }
     if lengths.iter().flatten().any(|length| *length == param.name) {
-        return Ok(Role::Length(roles::Length));
+        return Ok(Role::Length(parameter_roles::Length));
     }
     let name = &param.name;
     match &param.ty.kind {
-        TypeKind::Bool | TypeKind::Int { .. } | TypeKind::Float { .. } => Ok(Role::Value(roles::Value::ANY)),
+        TypeKind::Bool | TypeKind::Int { .. } | TypeKind::Float { .. } => {
+            Ok(Role::Value(parameter_roles::Value::ANY))
+        }
         TypeKind::Enum { values, .. } if !values.is_empty() => one_of(values).ok_or_else(|| wide(name)),
-        TypeKind::Record(_) if flat(library, &param.ty) => Ok(Role::Value(roles::Value::ANY)),
+        TypeKind::Record(_) if flat(library, &param.ty) => Ok(Role::Value(parameter_roles::Value::ANY)),
         TypeKind::Record(_) => Err(format!("`{name}` is a struct with pointers, unions or bit-fields")),
         TypeKind::Array { of, len: Some(len) } if flat(library, of) => {
-            Ok(Role::FixedArray(roles::FixedArray { direction: direction(of, facts), len: *len as usize }))
+            Ok(Role::FixedArray(parameter_roles::FixedArray {
+                direction: direction(of, facts),
+                len: *len as usize,
+            }))
         }
         TypeKind::Pointer(target) | TypeKind::Array { of: target, .. } => {
             pointer(library, function, param, target, facts, (lengths[index].clone(), max))
@@ -143,12 +148,12 @@ fn sized(function: &Function, index: usize, facts: &FactTable) -> Option<Role> {
     let (at, count, size) = found?;
     let param = &function.params[index];
     if index != at {
-        return [&count, &size].contains(&&param.name).then_some(Role::Length(roles::Length));
+        return [&count, &size].contains(&&param.name).then_some(Role::Length(parameter_roles::Length));
     }
     // C may also write through local variables, which the facts do not follow.
     let TypeKind::Pointer(target) = &param.ty.kind else { return None };
     let direction = if target.is_const { Direction::In } else { Direction::InOut };
-    Some(Role::Elements(roles::Elements { direction, count, size, max: callback::ELEMENTS }))
+    Some(Role::Elements(parameter_roles::Elements { direction, count, size, max: callback::ELEMENTS }))
 }
 
 fn wide(name: &str) -> String {
@@ -159,7 +164,7 @@ fn one_of(values: &[(String, i128)]) -> Option<Role> {
     let mut values = values.iter().map(|(_, v)| i64::try_from(*v).ok()).collect::<Option<Vec<_>>>()?;
     values.sort_unstable();
     values.dedup();
-    Some(Role::OneOf(roles::OneOf { values }))
+    Some(Role::OneOf(parameter_roles::OneOf { values }))
 }
 
 fn pointer(
@@ -176,7 +181,7 @@ fn pointer(
         return callback::role(param, facts);
     }
     if callback::is_token(&param.ty, facts) {
-        return Ok(Role::UserData(roles::UserData));
+        return Ok(Role::UserData(parameter_roles::UserData));
     }
     if matches!(target.kind, TypeKind::Pointer(_)) {
         return Err(format!("`{name}` is a pointer to a pointer"));
@@ -203,7 +208,7 @@ fn pointer(
     if let Some(length) = length {
         let counted = function.params.iter().find(|param| param.name == length);
         let max = max.min(most(counted.map(|param| &param.ty)));
-        return Ok(Role::Buffer(roles::Buffer { direction, length, max, nullable }));
+        return Ok(Role::Buffer(parameter_roles::Buffer { direction, length, max, nullable }));
     }
     if is_void {
         return room()
@@ -211,7 +216,7 @@ fn pointer(
     }
     let text = matches!(target.kind, TypeKind::Int { plain_char: true, .. });
     if (text && target.is_const && !facts.returned) || (facts.string && !facts.writes) {
-        return Ok(Role::CString(roles::CString { max: max.min(MAX), nullable }));
+        return Ok(Role::CString(parameter_roles::CString { max: max.min(MAX), nullable }));
     }
     if facts.returned {
         return Err(format!("a pointer into `{name}` is returned"));
@@ -221,13 +226,13 @@ fn pointer(
     }
     match facts.constant_index {
         Some(last) if last > 0 => {
-            Ok(Role::FixedArray(roles::FixedArray { direction, len: last as usize + 1 }))
+            Ok(Role::FixedArray(parameter_roles::FixedArray { direction, len: last as usize + 1 }))
         }
         _ if facts.dereferenced || facts.fields || facts.constant_index.is_some() => {
-            Ok(Role::Pointer(roles::Pointer { direction, nullable }))
+            Ok(Role::Pointer(parameter_roles::Pointer { direction, nullable }))
         }
         _ if function.params.len() == 1 || !facts.reads && !facts.writes => {
-            Ok(Role::Pointer(roles::Pointer { direction, nullable }))
+            Ok(Role::Pointer(parameter_roles::Pointer { direction, nullable }))
         }
         _ => room().ok_or_else(|| format!("the C text does not show how much memory `{name}` points to")),
     }
@@ -246,7 +251,7 @@ fn keeps_c(function: &Function, parameter: &Parameter, all: &[Parameter]) -> boo
     let signed = matches!(param.ty.kind, TypeKind::Int { signed: true, .. });
     // Lines that check a buffer of this length for null: a length check on such a line distinguishes (null, 0) from
     // (null, n).
-    let null = |p: &&Parameter| matches!(&p.role, Role::Buffer(roles::Buffer { length, nullable: true, .. }) if *length == param.name);
+    let null = |p: &&Parameter| matches!(&p.role, Role::Buffer(parameter_roles::Buffer { length, nullable: true, .. }) if *length == param.name);
     let buffers = all.iter().filter(null).filter_map(|p| function.params.iter().find(|f| f.name == p.name));
     let checked = |used: &ParamUse| matches!(used.kind, UseKind::NullCheck | UseKind::Compare { .. });
     let lines: Vec<u32> = buffers.flat_map(|b| &b.uses).filter(|u| checked(u)).map(|u| u.line).collect();

@@ -1,7 +1,7 @@
 //! Lengths: which number gives the size of the memory behind a pointer parameter.
 
 use super::facts::FactTable;
-use super::roles::{self, MAX};
+use super::parameter_roles::{self, MAX};
 use super::types::{Direction, Role};
 use crate::symbol::{Function, Param, TypeKind};
 
@@ -117,9 +117,9 @@ pub(super) fn free_lengths(function: &Function, roles: &mut [Role]) {
         if role.length().is_some() && !owned.contains(&param.name) {
             *role = match param.ty.kind {
                 TypeKind::Pointer(_) => {
-                    Role::Pointer(roles::Pointer { direction: Direction::InOut, nullable: false })
+                    Role::Pointer(parameter_roles::Pointer { direction: Direction::InOut, nullable: false })
                 }
-                _ => Role::Value(roles::Value::ANY),
+                _ => Role::Value(parameter_roles::Value::ANY),
             };
         }
     }

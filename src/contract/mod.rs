@@ -1,7 +1,7 @@
 //! Contracts: how a function may be called, and what is compared.
 
 pub mod flat;
-pub mod roles;
+pub mod parameter_roles;
 pub mod types;
 pub mod slots;
 pub mod archetype;

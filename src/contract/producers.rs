@@ -1,6 +1,6 @@
 //! Structs behind pointers: which functions fill them, and which need one that was filled.
 
-use super::roles;
+use super::parameter_roles;
 use super::types::{Contract, Direction, Parameter, Role};
 use crate::symbol::{CType, Function, Library, TypeKind};
 
@@ -13,7 +13,7 @@ pub fn maker(function: &Function, contract: &Contract) -> Option<usize> {
         || contract.chance
         || contract.hands_over();
     let is_out = |role: &Role| {
-        matches!(role, Role::Pointer(roles::Pointer { direction: Direction::Out, nullable: false }))
+        matches!(role, Role::Pointer(parameter_roles::Pointer { direction: Direction::Out, nullable: false }))
     };
     let at = contract.params.iter().position(|param| is_out(&param.role)).filter(|_| !has_more)?;
     let record = pointed(&function.params[at].ty)?;
@@ -26,7 +26,7 @@ pub fn maker(function: &Function, contract: &Contract) -> Option<usize> {
 pub fn taken(library: &Library, param: &Parameter, ty: &CType) -> Option<String> {
     if !matches!(
         param.role,
-        Role::Pointer(roles::Pointer { direction: Direction::In | Direction::InOut, .. })
+        Role::Pointer(parameter_roles::Pointer { direction: Direction::In | Direction::InOut, .. })
     ) {
         return None;
     }

@@ -7,8 +7,8 @@ use super::file;
 use super::infer::{constants, sets_errno, signature_of};
 use super::lengths::inferred_max;
 use super::libc::is_answered;
+use super::parameter_roles::Value;
 use super::returned::returns_of;
-use super::roles::Value;
 use super::state;
 use super::types::{Contract, Direction, GlobalUse, Harness, Parameter, Returns, Role};
 use crate::symbol::{Function, Library, TypeKind};
@@ -184,7 +184,7 @@ fn whole(expr: &syn::Expr) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::roles;
+    use super::super::parameter_roles;
     use super::*;
 
     fn param(role: Role) -> Parameter {
@@ -199,36 +199,39 @@ mod tests {
     #[test]
     fn no_input_is_ruled_out() {
         let int = TypeKind::Int { signed: true, bits: 32, plain_char: false };
-        let value = |min, max| param(Role::Value(roles::Value { min, max }));
+        let value = |min, max| param(Role::Value(parameter_roles::Value { min, max }));
         assert!(admit(&mut value(None, None), &int, 64).is_ok());
         for (mut wrong, ty) in [
             (value(Some(1), None), &int),
             (value(None, Some(1)), &int),
             (value(None, None), &pointer()),
-            (param(Role::OneOf(roles::OneOf { values: vec![1] })), &int),
-            (param(Role::CString(roles::CString { max: 9, nullable: false })), &int),
-            (param(Role::UserData(roles::UserData)), &pointer()),
-            (param(Role::Callback(roles::Callback { order: false, nullable: false })), &pointer()),
-            (param(Role::FixedArray(roles::FixedArray { direction: Direction::In, len: 0 })), &pointer()),
+            (param(Role::OneOf(parameter_roles::OneOf { values: vec![1] })), &int),
+            (param(Role::CString(parameter_roles::CString { max: 9, nullable: false })), &int),
+            (param(Role::UserData(parameter_roles::UserData)), &pointer()),
+            (param(Role::Callback(parameter_roles::Callback { order: false, nullable: false })), &pointer()),
+            (
+                param(Role::FixedArray(parameter_roles::FixedArray { direction: Direction::In, len: 0 })),
+                &pointer(),
+            ),
         ] {
             assert!(admit(&mut wrong, ty, 64).is_err(), "{wrong:?}");
         }
-        let mut short = param(Role::CString(roles::CString { max: 1, nullable: false }));
+        let mut short = param(Role::CString(parameter_roles::CString { max: 1, nullable: false }));
         admit(&mut short, &pointer(), 64).unwrap();
-        assert_eq!(short.role, Role::CString(roles::CString { max: 64, nullable: false }));
+        assert_eq!(short.role, Role::CString(parameter_roles::CString { max: 64, nullable: false }));
     }
 
     #[test]
     fn what_c_looks_at_is_tried() {
-        let array = |direction| param(Role::FixedArray(roles::FixedArray { direction, len: 3 }));
+        let array = |direction| param(Role::FixedArray(parameter_roles::FixedArray { direction, len: 3 }));
         let index = |index| Facts { constant_index: Some(index), ..Facts::default() };
         assert!(wide(&mut array(Direction::In), &index(2)).is_ok());
         assert!(wide(&mut array(Direction::In), &index(3)).is_err());
         let reads = Facts { reads: true, null_checked: true, ..Facts::default() };
         assert!(wide(&mut array(Direction::Out), &reads).is_err());
-        let mut text = param(Role::CString(roles::CString { max: 9, nullable: false }));
+        let mut text = param(Role::CString(parameter_roles::CString { max: 9, nullable: false }));
         wide(&mut text, &reads).unwrap();
-        assert_eq!(text.role, Role::CString(roles::CString { max: 9, nullable: true }));
+        assert_eq!(text.role, Role::CString(parameter_roles::CString { max: 9, nullable: true }));
     }
 
     #[test]
@@ -244,7 +247,7 @@ mod tests {
 
     #[test]
     fn bounds_of_one_number_are_limits_and_other_rules_stay() {
-        let number = || vec![param(Role::Value(roles::Value { min: None, max: None }))];
+        let number = || vec![param(Role::Value(parameter_roles::Value { min: None, max: None }))];
         for (rule, min, max) in [
             ("p < 64", None, Some(63)),
             ("64 > p", None, Some(63)),
@@ -254,20 +257,21 @@ mod tests {
         ] {
             let mut params = number();
             assert!(bound(&mut params, rule), "{rule}");
-            assert_eq!(params[0].role, Role::Value(roles::Value { min, max }), "{rule}");
+            assert_eq!(params[0].role, Role::Value(parameter_roles::Value { min, max }), "{rule}");
         }
         for rule in ["p != 3", "p < q", "p + 1 < 3", "q < 3", "p < 99999999999", "p <"] {
             assert!(!bound(&mut number(), rule), "{rule}");
         }
         let mut twice = number();
         assert!(["p < 64", "p < 80", "p > 3", "p > 1"].iter().all(|rule| bound(&mut twice, rule)));
-        assert_eq!(twice[0].role, Role::Value(roles::Value { min: Some(4), max: Some(63) }));
-        assert!(!bound(&mut [param(Role::Length(roles::Length))], "p < 3"));
+        assert_eq!(twice[0].role, Role::Value(parameter_roles::Value { min: Some(4), max: Some(63) }));
+        assert!(!bound(&mut [param(Role::Length(parameter_roles::Length))], "p < 3"));
     }
 
     #[test]
     fn nothing_that_c_may_write_is_left_out() {
-        let buffer = |direction| param(Role::Pointer(roles::Pointer { direction, nullable: false }));
+        let buffer =
+            |direction| param(Role::Pointer(parameter_roles::Pointer { direction, nullable: false }));
         let writes = Facts { writes: true, ..Facts::default() };
         let escapes = Facts { escapes: Some("ioctl".into()), ..Facts::default() };
         let freed = Facts { freed: true, ..Facts::default() };
@@ -298,8 +302,12 @@ mod tests {
             assert!(compared(&buffer(InOut), &kept, false).is_ok());
         }
         assert!(
-            compared(&param(Role::CString(roles::CString { max: 9, nullable: false })), &writes, true)
-                .is_err()
+            compared(
+                &param(Role::CString(parameter_roles::CString { max: 9, nullable: false })),
+                &writes,
+                true
+            )
+            .is_err()
         );
     }
 }

@@ -4,7 +4,7 @@ use super::facts::{FactTable, Facts, identifiers};
 use super::file::TABLE;
 use super::flat::flat;
 use super::libc;
-use super::roles;
+use super::parameter_roles;
 use super::types::{Returns, Role};
 use crate::symbol::{CType, Function, Library, Returned, TypeKind, UseKind};
 
@@ -126,5 +126,6 @@ pub(super) fn given(target: &CType, facts: &Facts) -> Option<Role> {
         || facts.constant_index.is_some();
     let goes_on = facts.stored || facts.called || facts.returned || facts.escapes.is_some();
     let is_plain = target.kind == TypeKind::Void || is_number(target);
-    (is_plain && !is_touched && !goes_on).then_some(Role::Given(roles::Given { max: GIVEN, nullable: true }))
+    (is_plain && !is_touched && !goes_on)
+        .then_some(Role::Given(parameter_roles::Given { max: GIVEN, nullable: true }))
 }

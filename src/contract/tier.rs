@@ -7,7 +7,7 @@ use super::facts::FactTable;
 use super::flat::flat;
 use super::infer::roles;
 use super::lengths::partner;
-use super::roles::MAX;
+use super::parameter_roles::MAX;
 use super::types::{Judgeable, Role};
 use crate::symbol::{CType, Function, Library, Param, SymbolKey, TypeKind, UseKind};
 use serde::Serialize;

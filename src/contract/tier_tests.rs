@@ -2,7 +2,7 @@
 
 use super::facts::FactTable;
 use super::infer::infer;
-use super::roles::{self, Role};
+use super::parameter_roles::{self, Role};
 use super::tier::{Tier, Tiers};
 use super::types::Judgeable;
 
@@ -94,9 +94,12 @@ fn a_length_behind_two_texts_is_that_of_the_written_one() {
     let judgeable = infer(&library, &FactTable::build(&library), library.find("cut").unwrap());
     let Judgeable::Yes(contract) = judgeable else { panic!("{judgeable:?}") };
     let [dst, src, size] = &contract.params[..] else { panic!("{contract:?}") };
-    assert!(matches!(&dst.role, Role::Buffer(roles::Buffer { length, .. }) if length == "size"), "{dst:?}");
+    assert!(
+        matches!(&dst.role, Role::Buffer(parameter_roles::Buffer { length, .. }) if length == "size"),
+        "{dst:?}"
+    );
     assert!(matches!(src.role, Role::CString(_)), "{src:?}");
-    assert_eq!(size.role, Role::Length(roles::Length));
+    assert_eq!(size.role, Role::Length(parameter_roles::Length));
 }
 
 #[test]

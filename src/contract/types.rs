@@ -1,6 +1,6 @@
 //! The typed contract of a function. `contract::file` defines its TOML form, `contract::infer` infers it.
 
-pub use super::roles::{Direction, Life, Parameter, Role};
+pub use super::parameter_roles::{Direction, Life, Parameter, Role};
 pub use crate::config::Harness;
 use crate::symbol::SymbolName;
 use serde::{Deserialize, Serialize};

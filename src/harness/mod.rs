@@ -1,7 +1,7 @@
 //! Differential harnesses, generated from contracts; a model cannot change them.
 
 pub mod emit;
-pub mod values;
+pub mod struct_values;
 pub mod require;
 pub mod registry;
 pub mod files;

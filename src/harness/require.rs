@@ -1,7 +1,7 @@
 //! Preconditions of a contract: Rust expressions over integer parameters only.
 
 use crate::contract::file;
-use crate::contract::roles::Slot;
+use crate::contract::parameter_roles::Slot;
 use crate::contract::types::Contract;
 use crate::error::{Error, Result};
 use proc_macro2::{Ident, TokenStream, TokenTree};

@@ -1,6 +1,6 @@
 //! Numbers with which a port and its C original may compare lengths.
 
-use crate::contract::roles::LONGEST;
+use crate::contract::parameter_roles::LONGEST;
 use crate::project::FunctionPlan;
 use crate::project::ported::PortModule;
 use crate::rust::signature::ident;

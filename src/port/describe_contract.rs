@@ -3,7 +3,7 @@
 //!
 //! The author of a port does not learn which inputs are likely or tried first.
 
-use crate::contract::roles::Place;
+use crate::contract::parameter_roles::Place;
 use crate::contract::slots::places;
 use crate::contract::types::{Contract, Direction, GlobalUse, Returns, Signature};
 use crate::rust::globals::identifier;
@@ -74,7 +74,7 @@ fn global(used: &GlobalUse) -> String {
 mod tests {
     use super::super::context::tests::{contract, digest};
     use super::*;
-    use crate::contract::roles;
+    use crate::contract::parameter_roles;
     use crate::contract::types::{Life, Role};
     use crate::symbol::SymbolName;
 
@@ -121,28 +121,32 @@ mod tests {
             describe(&contract, &digest()).remove(0)
         };
         for (role, words) in [
-            (Role::Value(roles::Value { min: Some(1), max: Some(9) }), "`dst`: any value from 1 to 9."),
-            (Role::Value(roles::Value { min: None, max: None }), "`dst`: any value of its type."),
-            (Role::OneOf(roles::OneOf { values: vec![1, 2] }), "`dst`: one of 1, 2."),
             (
-                Role::Pointer(roles::Pointer { direction: Direction::In, nullable: false }),
+                Role::Value(parameter_roles::Value { min: Some(1), max: Some(9) }),
+                "`dst`: any value from 1 to 9.",
+            ),
+            (Role::Value(parameter_roles::Value { min: None, max: None }), "`dst`: any value of its type."),
+            (Role::OneOf(parameter_roles::OneOf { values: vec![1, 2] }), "`dst`: one of 1, 2."),
+            (
+                Role::Pointer(parameter_roles::Pointer { direction: Direction::In, nullable: false }),
                 "`dst`: input value; never null.",
             ),
             (
-                Role::Handle(roles::Handle { life: Life::Ends, through: None, nullable: true }),
+                Role::Handle(parameter_roles::Handle { life: Life::Ends, through: None, nullable: true }),
                 "`dst`: a handle that this function ends; may be null.",
             ),
             (
-                Role::FixedArray(roles::FixedArray { direction: Direction::In, len: 9 }),
+                Role::FixedArray(parameter_roles::FixedArray { direction: Direction::In, len: 9 }),
                 "`dst`: input array of exactly 9 elements.",
             ),
         ] {
             assert_eq!(told(role), words);
         }
         assert!(
-            told(Role::CString(roles::CString { max: 80, nullable: false })).contains("at most 80 bytes")
+            told(Role::CString(parameter_roles::CString { max: 80, nullable: false }))
+                .contains("at most 80 bytes")
         );
-        let shared = Role::Buffer(roles::Buffer {
+        let shared = Role::Buffer(parameter_roles::Buffer {
             direction: Direction::InOut,
             length: "n".into(),
             max: 8,

@@ -3,7 +3,7 @@
 
 use super::FunctionPlan;
 use super::fuzz_target::IMPORT;
-use crate::contract::roles::pointee;
+use crate::contract::parameter_roles::pointee;
 use crate::symbol::{CType, TypeKind};
 use quote::quote;
 

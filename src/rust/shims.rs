@@ -2,7 +2,7 @@
 //! through which ports call a C function that is not ported yet (`callee`).
 
 use super::signature::{CSignature, ident, inner};
-use crate::contract::roles::Slot;
+use crate::contract::parameter_roles::Slot;
 use crate::contract::slots::slots;
 use crate::contract::types::{Contract, Returns, Signature as Style};
 use crate::rust::globals::identifier;

@@ -2,7 +2,7 @@
 
 pub use crate::contract::fixture::contract;
 use crate::contract::fixture::sequence;
-use crate::contract::roles;
+use crate::contract::parameter_roles;
 use crate::contract::types::{Contract, Direction, GlobalUse, Life, Role, Sequence};
 pub use crate::symbol::fixture::{int, place};
 use crate::symbol::{fixture, *};
@@ -21,7 +21,7 @@ pub fn function(name: &str, text: &str, params: Vec<(&str, CType)>) -> Function 
 }
 
 pub fn buffer(direction: Direction, length: &str, nullable: bool) -> Role {
-    Role::Buffer(roles::Buffer { direction, length: length.into(), max: 4096, nullable })
+    Role::Buffer(parameter_roles::Buffer { direction, length: length.into(), max: 4096, nullable })
 }
 
 /// `kit_digest(dst, cap, data, n, mode)`, which calls `mix` and is called by `twice`.
@@ -45,10 +45,10 @@ pub fn digest() -> (Function, Contract) {
         "kit_digest",
         vec![
             ("dst", buffer(Direction::Out, "cap", false)),
-            ("cap", Role::Length(roles::Length)),
+            ("cap", Role::Length(parameter_roles::Length)),
             ("data", buffer(Direction::In, "n", true)),
-            ("n", Role::Length(roles::Length)),
-            ("mode", Role::Value(roles::Value { min: Some(0), max: Some(9) })),
+            ("n", Role::Length(parameter_roles::Length)),
+            ("mode", Role::Value(parameter_roles::Value { min: Some(0), max: Some(9) })),
         ],
     );
     contract.errno = true;
@@ -67,7 +67,7 @@ pub fn digest() -> (Function, Contract) {
 /// `s_init`, `s_add` and `s_end` on a `struct s` of the caller's.
 pub fn steps() -> Vec<(Function, Contract)> {
     let handle = || pointer("struct s *", record("struct s"));
-    let role = |life| Role::Handle(roles::Handle { life, through: None, nullable: false });
+    let role = |life| Role::Handle(parameter_roles::Handle { life, through: None, nullable: false });
     let sequence = Sequence {
         by_caller: true,
         buffers: vec![("next".into(), "avail".into())],
@@ -95,7 +95,10 @@ pub fn steps() -> Vec<(Function, Contract)> {
             ),
             contract(
                 "s_init",
-                vec![("s", role(Life::Makes)), ("m", Role::OneOf(roles::OneOf { values: vec![0, 4] }))],
+                vec![
+                    ("s", role(Life::Makes)),
+                    ("m", Role::OneOf(parameter_roles::OneOf { values: vec![0, 4] })),
+                ],
             ),
         ),
         (
@@ -108,7 +111,10 @@ pub fn steps() -> Vec<(Function, Contract)> {
                 "s_add",
                 vec![
                     ("s", role(Life::Uses)),
-                    ("at", Role::Pointer(roles::Pointer { direction: Direction::In, nullable: true })),
+                    (
+                        "at",
+                        Role::Pointer(parameter_roles::Pointer { direction: Direction::In, nullable: true }),
+                    ),
                 ],
             ),
         ),

@@ -3,7 +3,7 @@
 use crate::runtime::callback::{self, Seen};
 use crate::runtime::codec::Reader;
 use crate::runtime::digest::Digest;
-use crate::runtime::kind::Kind;
+use crate::runtime::value_kind::Kind;
 use crate::runtime::points::Digits;
 use crate::runtime::state::Global;
 use crate::value::{Value, fill};

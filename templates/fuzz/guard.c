@@ -243,7 +243,7 @@ int implfuzz_guard_was_slow(void)
     return slowest * 4 > usual;
 }
 
-/* --- What lies between the pieces of memory that are lent to the port (loans.rs) -------------------------------- */
+/* --- What lies between the pieces of memory that are lent to the port (port_memory.rs) -------------------------------- */
 
 extern void __asan_poison_memory_region(const volatile void *, size_t) __attribute__((weak));
 extern void __asan_unpoison_memory_region(const volatile void *, size_t) __attribute__((weak));

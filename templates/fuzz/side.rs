@@ -3,7 +3,7 @@
 
 use crate::erased;
 use crate::runtime::codec::Reader;
-use crate::runtime::ground::{Callee, Ground};
+use crate::runtime::target_side::{Callee, Ground};
 use crate::runtime::guard::{self, Broke};
 use crate::runtime::{heap, ledger};
 use crate::value::Value;

@@ -2,7 +2,7 @@
 //! of a function without such blocks has none of this code.
 
 use super::Emitter;
-use crate::contract::roles::Slot;
+use crate::contract::parameter_roles::Slot;
 use crate::contract::types::Returns;
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -2,7 +2,7 @@
 //! function without callbacks has none of this code.
 
 use super::Emitter;
-use crate::contract::roles::{Callback, Slot};
+use crate::contract::parameter_roles::{Callback, Slot};
 use proc_macro2::TokenStream;
 use quote::quote;
 

@@ -1,7 +1,7 @@
 //! The arguments of a call: decoded from an input, encoded and shown.
 
 use super::Emitter;
-use crate::contract::roles::Slot;
+use crate::contract::parameter_roles::Slot;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 

@@ -1,7 +1,7 @@
 //! Effects of a call: stored, compared and shown.
 
 use super::Emitter;
-use crate::contract::roles::pointee;
+use crate::contract::parameter_roles::pointee;
 use crate::contract::types::Returns;
 use crate::rust::signature::number;
 use crate::symbol::TypeKind;

@@ -2,7 +2,7 @@
 //! function that reaches no variable has none of this code.
 
 use super::Emitter;
-use crate::contract::roles::literals;
+use crate::contract::parameter_roles::literals;
 use crate::rust::globals::identifier;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};

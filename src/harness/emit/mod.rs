@@ -21,8 +21,8 @@ mod steps;
 pub mod target;
 
 use super::require;
+use crate::contract::parameter_roles::Slot;
 use crate::contract::producers::maker;
-use crate::contract::roles::Slot;
 use crate::contract::types::Contract;
 use crate::error::Result;
 use crate::rust::pretty::pretty;
@@ -81,14 +81,14 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
             use crate::runtime::driver::Target;
             use crate::runtime::guard::{self, Broke};
             use crate::runtime::ledger;
-            use crate::runtime::lent::{Form, Lent, Pointer};
+            use crate::runtime::caller_structs::{Form, Lent, Pointer};
             use crate::runtime::memory::Region;
             use crate::runtime::plain::Plain;
             use crate::runtime::record::Record;
             use crate::runtime::report::Parts;
             use crate::runtime::sequence::{Entry, Operation, Plan, Sequence, UnderTest};
             use crate::runtime::stretch::Extent;
-            use crate::runtime::world::{Buffer, Shape, World, size_behind};
+            use crate::runtime::sequence_state::{Buffer, Shape, World, size_behind};
             use #krate::ffi;
 
             const NAME: &str = #name;

@@ -1,7 +1,7 @@
 //! Parts whose length an input can choose after decoding: how long they may become, and how they get there.
 
 use super::Emitter;
-use crate::contract::roles::{Length, Slot};
+use crate::contract::parameter_roles::{Length, Slot};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 

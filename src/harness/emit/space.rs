@@ -4,8 +4,8 @@
 //! unbounded: buffers of usual size, numbers of 64 bits without limits, structs, buffers that share a length.
 
 use super::Emitter;
-pub use crate::contract::roles::MOST;
-use crate::contract::roles::{Part, Slot};
+pub use crate::contract::parameter_roles::MOST;
+use crate::contract::parameter_roles::{Part, Slot};
 use crate::contract::types::Contract;
 use crate::rust::shims::Bound;
 use proc_macro2::TokenStream;

@@ -2,7 +2,7 @@
 //! sequence.
 
 use super::Emitter;
-use crate::contract::roles::field_ident;
+use crate::contract::parameter_roles::field_ident;
 use crate::contract::types::{Returns, Sequence};
 use crate::symbol::SymbolName;
 use proc_macro2::TokenStream;

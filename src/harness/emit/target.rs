@@ -29,7 +29,7 @@ impl Emitter<'_> {
             #![allow(warnings)]
             use crate::runtime::codec::*;
             use crate::runtime::driver::{Case, Target};
-            use crate::runtime::ground::{self, Callee, Left, Stop};
+            use crate::runtime::target_side::{self, Callee, Left, Stop};
             use crate::runtime::guard::{self, Broke};
             use crate::runtime::plain::Plain;
             use crate::runtime::record::Record;
@@ -53,7 +53,7 @@ impl Emitter<'_> {
             #state
 
             fn run(args: &Args, callee: Callee, is_original: bool) -> Result<Left, Stop> {
-                ground::run(callee, is_original, &mut |ground| {
+                target_side::run(callee, is_original, &mut |ground| {
                     target::target(&mut Input::new(&args.bytes), &mut side::over(ground));
                 })
             }

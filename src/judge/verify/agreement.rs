@@ -2,7 +2,7 @@
 //! other texts than those in the tree. The test makes random edits, verdicts, merges, clones and deleted locks, and
 //! compares with a model.
 
-use super::known;
+use super::last_judgement;
 use super::{Ask, Judgement};
 use crate::config::{Config, Least};
 use crate::contract::types::Judgeable;
@@ -486,7 +486,7 @@ impl World {
         let listed = checked.symbols.iter().find(|complaint| complaint.symbol == NAMES[at]);
         let trouble = one.problem.as_ref().map(|problem| problem.trouble);
         assert_eq!(listed.map(|complaint| complaint.trouble), trouble);
-        let judgement: Judgement = known::one(&self.store, &plan(at), Some(one)).unwrap();
+        let judgement: Judgement = last_judgement::one(&self.store, &plan(at), Some(one)).unwrap();
         assert_eq!(judgement.grade, one.grade());
         assert_eq!(judgement.trouble, trouble);
         if let Some(complaint) = listed {

@@ -1,11 +1,11 @@
-//! `verify` judges the ports in the tree, whoever wrote them; `known` gives their status without judging.
+//! `verify` judges the ports in the tree, whoever wrote them; `last_judgement` gives their status without judging.
 
-mod known;
+mod last_judgement;
 mod trial;
 #[cfg(test)]
 mod agreement;
 
-pub use known::known;
+pub use last_judgement::known;
 pub use trial::Ask;
 
 use crate::error::{ErrorKind, Result};

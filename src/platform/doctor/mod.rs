@@ -1,10 +1,10 @@
 //! Checks for required tools and installs the missing ones. `toolchain` searches for them, `report` formats the result.
 
-mod install;
-mod packages;
+mod install_run;
+mod install_plan;
 
-pub use install::{Consent, Installed, install};
-pub use packages::{Manager, Mending, mending};
+pub use install_plan::{Manager, Mending, mending};
+pub use install_run::{Consent, Installed, install};
 
 use crate::error::Result;
 use crate::platform::process::Interrupt;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::contract::roles;
+use crate::contract::parameter_roles;
 use crate::contract::types::{Contract, Direction, Role};
 use crate::symbol::fixture::{self, int, place};
 use crate::symbol::{Global, Linkage, Macro, Param, Place, RelPath, Unit};
@@ -73,13 +73,13 @@ pub fn library() -> Library {
 
 pub fn contract() -> Contract {
     let buffer = |direction, length: &str, nullable| {
-        Role::Buffer(roles::Buffer { direction, length: length.into(), max: 4096, nullable })
+        Role::Buffer(parameter_roles::Buffer { direction, length: length.into(), max: 4096, nullable })
     };
     let params = vec![
         ("dst", buffer(Direction::Out, "cap", false)),
-        ("cap", Role::Length(roles::Length)),
+        ("cap", Role::Length(parameter_roles::Length)),
         ("data", buffer(Direction::In, "n", true)),
-        ("n", Role::Length(roles::Length)),
+        ("n", Role::Length(parameter_roles::Length)),
     ];
     Contract {
         signature: Signature::Safe,

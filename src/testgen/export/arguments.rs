@@ -3,7 +3,7 @@
 use super::expected::EACH;
 use super::json::Whole;
 use super::literals::{Types, array, behind, byte_array, bytes, is_byte, number, text};
-use crate::contract::roles::{Parameter, Shape, pointee};
+use crate::contract::parameter_roles::{Parameter, Shape, pointee};
 use crate::contract::types::Contract;
 use crate::rust::shims::Bound;
 use crate::symbol::{CType, TypeKind};

@@ -6,7 +6,7 @@ use super::Source;
 use super::arguments::{Call, null};
 use super::json::{Whole, is_made, shown};
 use super::literals::{Types, behind};
-use crate::contract::roles::{Handle, Life, Place, Shape};
+use crate::contract::parameter_roles::{Handle, Life, Place, Shape};
 use crate::contract::slots::places;
 use crate::contract::types::{Contract, Returns, Sequence};
 use crate::rust::globals::identifier;

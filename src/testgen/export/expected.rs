@@ -2,7 +2,7 @@
 
 use super::json::{Whole, shown};
 use super::literals::{Types, array, behind, byte_array, bytes, is_byte, number, zero};
-use crate::contract::roles::pointee;
+use crate::contract::parameter_roles::pointee;
 use crate::rust::globals::identifier;
 use crate::rust::signature::number as number_type;
 use crate::symbol::{CType, TypeKind};

@@ -2,7 +2,7 @@
 //! other cheat to an input equals C's answer to a changed input or to another test, so C itself provides it.
 
 use super::values::{answer, arguments, arguments_mut, elements, filled, same, written_as};
-use crate::contract::roles::{Parameter, Role, Shape, buffers_of};
+use crate::contract::parameter_roles::{Parameter, Role, Shape, buffers_of};
 use crate::contract::types::Contract;
 use crate::fuzz::evaluate_inputs::Left;
 use crate::symbol::{CType, Function, TypeKind};
@@ -378,7 +378,7 @@ pub fn with_length(contract: &Contract, name: &str, input: &Value, most: usize) 
 mod tests {
     use super::*;
     use crate::contract::fixture::{contract as plain, sequence};
-    use crate::contract::roles::{self, Direction};
+    use crate::contract::parameter_roles::{self, Direction};
     use crate::testgen::fixture::{buffer, digest, function, int, pointer, record};
 
     fn left(value: Value) -> Left {
@@ -388,7 +388,7 @@ mod tests {
     /// Whether these tests distinguish the cheat by answers; each test has a hidden flag, an input and a result.
     fn told(cheat: Cheat, bits: Option<u32>, tests: &[(bool, Value, Value)]) -> Option<bool> {
         told_of(
-            &plain("f", vec![("n", Role::Value(roles::Value { min: None, max: None }))]),
+            &plain("f", vec![("n", Role::Value(parameter_roles::Value { min: None, max: None }))]),
             cheat,
             bits,
             tests,
@@ -494,7 +494,9 @@ mod tests {
         let name = |role: &dyn Fn(&Role) -> bool| {
             contract.params.iter().find(|param| role(&param.role)).map(|param| param.name.clone()).unwrap()
         };
-        let read = name(&|role| matches!(role, Role::Buffer(roles::Buffer { direction: Direction::In, .. })));
+        let read = name(&|role| {
+            matches!(role, Role::Buffer(parameter_roles::Buffer { direction: Direction::In, .. }))
+        });
         let input = json!({ read.as_str(): "abcdefghijklmnopqrstuvwxyz" });
         let cut = |cheat: Cheat| {
             let changed = cheat.changed(&contract, &input)?;
@@ -521,7 +523,8 @@ mod tests {
         let function = function("f", "", vec![("dst", dst), ("src", src), ("n", int("size_t", false, 64))]);
         let roles = [buffer(Direction::Out, "n", true), buffer(Direction::In, "n", true)];
         let [dst, src] = roles;
-        let contract = plain("f", vec![("dst", dst), ("src", src), ("n", Role::Length(roles::Length))]);
+        let contract =
+            plain("f", vec![("dst", dst), ("src", src), ("n", Role::Length(parameter_roles::Length))]);
         let changed = Cheat::LastElement.changed(&contract, input).unwrap();
         assert_eq!((&changed["src"], changed.get("n")), (&json!({"hex": "6162"}), None));
         tells(
@@ -560,11 +563,11 @@ mod tests {
     fn what_is_written_in_place_keeps_what_c_has_not_touched() {
         let byte = || pointer("uint8_t *", int("uint8_t", false, 8));
         let function = function("f", "", vec![("data", byte()), ("n", int("size_t", false, 64))]);
-        let room = Role::Room(roles::Room { direction: Direction::InOut, len: 3, nullable: false });
+        let room = Role::Room(parameter_roles::Room { direction: Direction::InOut, len: 3, nullable: false });
         for (role, less) in
             [(room, json!({"hex": "616200"})), (buffer(Direction::InOut, "n", false), json!("ab"))]
         {
-            let contract = plain("f", vec![("data", role), ("n", Role::Length(roles::Length))]);
+            let contract = plain("f", vec![("data", role), ("n", Role::Length(parameter_roles::Length))]);
             let (input, changed) = (json!({"data": "abc"}), json!({ "data": less }));
             let told = |left: Value, of_less: Value| {
                 let (left, of_less) = (json!({ "data": left }), json!({ "data": of_less }));
@@ -648,9 +651,15 @@ mod tests {
             "f",
             vec![
                 ("dst", buffer(Direction::Out, "n", true)),
-                ("n", Role::Length(roles::Length)),
-                ("at", Role::Pointer(roles::Pointer { direction: Direction::InOut, nullable: false })),
-                ("key", Role::FixedArray(roles::FixedArray { direction: Direction::InOut, len: 2 })),
+                ("n", Role::Length(parameter_roles::Length)),
+                (
+                    "at",
+                    Role::Pointer(parameter_roles::Pointer { direction: Direction::InOut, nullable: false }),
+                ),
+                (
+                    "key",
+                    Role::FixedArray(parameter_roles::FixedArray { direction: Direction::InOut, len: 2 }),
+                ),
             ],
         );
         let given = |dst: Value, at: i64, key: &str, global: i64| {
@@ -680,7 +689,7 @@ mod tests {
         let (_, input, value) = returns(false, 1, 7);
         let left = left(value);
         let seen = Asked { input: &input, left: &left, hidden: false, shows_effect: Some(true) };
-        let contract = plain("f", vec![("n", Role::Value(roles::Value { min: None, max: None }))]);
+        let contract = plain("f", vec![("n", Role::Value(parameter_roles::Value { min: None, max: None }))]);
         let told = |bits| told_by_answers(Cheat::FirstArgument, (&digest().0, &contract), bits, &[seen]);
         assert_eq!((told(None), told(Some(32))), (None, Some(true)));
     }
@@ -700,17 +709,17 @@ mod tests {
 
     #[test]
     fn the_mutant_of_a_length_cuts_what_has_this_length_alone() {
-        let text = Role::CString(roles::CString { max: 9, nullable: false });
-        let room = Role::Room(roles::Room { direction: Direction::In, len: 3, nullable: false });
+        let text = Role::CString(parameter_roles::CString { max: 9, nullable: false });
+        let room = Role::Room(parameter_roles::Room { direction: Direction::In, len: 3, nullable: false });
         let contract = plain(
             "find",
             vec![
                 ("hay", buffer(Direction::In, "nhay", true)),
-                ("nhay", Role::Length(roles::Length)),
+                ("nhay", Role::Length(parameter_roles::Length)),
                 ("needle", buffer(Direction::In, "nneedle", false)),
-                ("nneedle", Role::Length(roles::Length)),
+                ("nneedle", Role::Length(parameter_roles::Length)),
                 ("out", buffer(Direction::Out, "cap", false)),
-                ("cap", Role::Length(roles::Length)),
+                ("cap", Role::Length(parameter_roles::Length)),
                 ("text", text),
                 ("room", room),
             ],

@@ -196,7 +196,7 @@ fn operand_mutant(contract: &Contract, param: &Parameter, suite: &Suite) -> Vec<
 mod tests {
     use super::*;
     use crate::contract::fixture::contract;
-    use crate::contract::roles::{self, Role};
+    use crate::contract::parameter_roles::{self, Role};
     use crate::fuzz::evaluate_inputs::Left;
     use crate::test_record::{GeneratedTest, TestCategory};
     use crate::testgen::fixture::digest;
@@ -230,7 +230,8 @@ mod tests {
 
     /// Indexes of the tests that distinguish the cheat.
     fn telling(cheat: Cheat, tests: Vec<Test>) -> Vec<usize> {
-        let contract = contract("f", vec![("n", Role::Value(roles::Value { min: None, max: None }))]);
+        let contract =
+            contract("f", vec![("n", Role::Value(parameter_roles::Value { min: None, max: None }))]);
         let mut suite = Suite { tests, ..Suite::default() };
         by_answers((&digest().0, &contract), Some(32), cheat, &mut suite);
         let told = suite.tests.iter().enumerate().filter(|(_, known)| known.cheats.contains(&cheat));
@@ -255,7 +256,8 @@ mod tests {
 
     #[test]
     fn the_mutant_of_another_operand_has_the_value_of_the_first_test() {
-        let contract = contract("run", vec![("args", Role::Value(roles::Value { min: None, max: None }))]);
+        let contract =
+            contract("run", vec![("args", Role::Value(parameter_roles::Value { min: None, max: None }))]);
         let tests =
             vec![of(json!({"args": 7}), Value::Null, false), of(json!({"args": 8}), Value::Null, false)];
         let suite = Suite { tests, ..Suite::default() };

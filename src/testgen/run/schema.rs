@@ -6,7 +6,7 @@ mod call_sequence;
 
 pub use call_sequence::BEFORE;
 
-use crate::contract::roles::{Form, Notation, spelling};
+use crate::contract::parameter_roles::{Form, Notation, spelling};
 use crate::contract::slots::places;
 use crate::contract::types::{Contract, Harness, Returns};
 use crate::llm::quoted::one_line;

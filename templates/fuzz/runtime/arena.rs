@@ -1,7 +1,7 @@
 //! Memory blocks by size class, outside the sanitizer, allocated and freed in a few steps.
 //! Written by cargo-implfuzz.
 
-use super::space::{READ_WRITE, SPACE, Space};
+use super::reserved_memory::{READ_WRITE, SPACE, Space};
 use std::cell::UnsafeCell;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};

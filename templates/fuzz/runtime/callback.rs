@@ -5,7 +5,7 @@
 use super::codec::{Reader, Writer, show_bytes};
 use super::digest::Digest;
 use super::guard;
-use super::kind::Kind;
+use super::value_kind::Kind;
 use super::record::Record;
 use super::report::Parts;
 use std::cell::UnsafeCell;

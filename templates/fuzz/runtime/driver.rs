@@ -5,16 +5,16 @@ use super::codec::{Reader, Writer};
 use super::finding::stop;
 use super::function::{Function, Of};
 use super::guard::{self, Broke};
-use super::modes::{read_inputs, show_input, write_long, write_seeds};
+use super::tasks::{read_inputs, show_input, write_long, write_seeds};
 use super::plain::Plain;
 use super::points::Digits;
 use super::record::Record;
 use super::report::Parts;
-use super::tally::{
+use super::counts::{
     EXECUTIONS, IN_SUBJECT, ORACLE_CALLS, PRECONDITION, SUBJECT_CALLS, at_exit, progress, reject, send_stats,
 };
 use super::stretch::{self, Extent};
-use super::{apart, broken, deadline, exhaustive, mutants, port_mutants, replay};
+use super::{one_side, breaking_input, run_deadline, exhaustive, mutants, port_mutants, replay};
 use libfuzzer_sys::Corpus;
 use std::any::Any;
 use std::cell::RefCell;
@@ -245,7 +245,7 @@ pub(super) fn execute<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -> C
     if executions % 4096 == 0 {
         progress();
     }
-    deadline::end_if_over(executions);
+    run_deadline::end_if_over(executions);
     match judge_args::<C>(args, input) {
         Judged::Same => Corpus::Keep,
         Judged::Rejected(reason) => {
@@ -271,7 +271,7 @@ pub fn init(target: &Target, known: &Mutants) {
     }));
     let millis = std::env::var("IMPLFUZZ_CALL_MS").ok().and_then(|v| v.parse().ok()).unwrap_or(100);
     guard::allow(millis);
-    deadline::set();
+    run_deadline::set();
     if std::env::var_os("IMPLFUZZ_ERRNO").is_some_and(|value| value == "0") {
         guard::keep_errno_zero();
     }
@@ -292,8 +292,8 @@ pub fn init(target: &Target, known: &Mutants) {
             mutants::take((known.of_c)(target.name));
             mutants::each(function, &file());
         }
-        Ok("apart") => apart::run(function, &file()),
-        Ok("broken") => broken::run(function, &file()),
+        Ok("apart") => one_side::run(function, &file()),
+        Ok("broken") => breaking_input::run(function, &file()),
         Ok(mode @ ("range" | "point")) => {
             let task = exhaustive::Task::from_env(mode, Path::new(&path));
             choose_subject(target, known);

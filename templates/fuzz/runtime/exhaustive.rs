@@ -2,7 +2,7 @@
 //! Written by cargo-implfuzz.
 
 use super::codec::Writer;
-use super::current;
+use super::last_started;
 use super::driver::{self, Case};
 use super::function::encoded;
 use super::guard;
@@ -56,7 +56,7 @@ pub(super) fn run<C: Case>(task: Task) {
             // One writer for all points, because this loop runs billions of times.
             let mut writer = Writer::default();
             for point in range {
-                current::set(point);
+                last_started::set(point);
                 if let Some(args) = args::<C>(point) {
                     writer.bytes.clear();
                     C::encode(&args, &mut writer);
@@ -69,7 +69,7 @@ pub(super) fn run<C: Case>(task: Task) {
                     }
                 }
             }
-            super::tally::send_stats("done");
+            super::counts::send_stats("done");
         }
     }
 }
@@ -81,7 +81,7 @@ fn args<C: Case>(point: u64) -> Option<C::Args> {
     digits.is_spent().then_some(args)
 }
 
-static SEEN: AtomicU64 = AtomicU64::new(current::NONE);
+static SEEN: AtomicU64 = AtomicU64::new(last_started::NONE);
 /// Seconds between checks. The process ends if two successive checks see the same call, that is, after 10 to
 /// 20 s.
 const PATIENCE: u32 = 10;
@@ -89,7 +89,7 @@ const PATIENCE: u32 = 10;
 /// Ends the process with libFuzzer's exit code if the port does not return.
 fn watch() {
     extern "C" fn on_alarm(_: libc::c_int) {
-        let now = current::get();
+        let now = last_started::get();
         if SEEN.swap(now, Ordering::Relaxed) == now {
             // SAFETY: `_exit` is allowed in a signal handler.
             unsafe { libc::_exit(70) };

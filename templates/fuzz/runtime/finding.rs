@@ -6,7 +6,7 @@ use super::function::Function;
 use super::guard;
 use super::report::{self, Json, Parts};
 use super::shrink::shrink;
-use super::tally::send_stats;
+use super::counts::send_stats;
 
 /// Reports the smallest input with the same class of finding, and ends the process.
 pub(super) fn stop(function: &dyn Function, data: &[u8], found: Found) -> ! {

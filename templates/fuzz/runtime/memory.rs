@@ -1,6 +1,6 @@
 //! Separate memory for one side, with canaries around it where no sanitizer watches.
 
-use super::loans::{self, Within};
+use super::port_memory::{self, Within};
 use std::alloc::{GlobalAlloc, Layout, System, handle_alloc_error};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -116,7 +116,7 @@ fn within<T>(front: usize, back: usize, len: usize) -> Option<Within> {
 fn take(layout: Layout, within: Option<Within>) -> *mut u8 {
     if let Some(within) = within {
         // SAFETY: harnesses run in one thread, and the size is not zero.
-        return unsafe { loans::lend(layout, within) };
+        return unsafe { port_memory::lend(layout, within) };
     }
     // SAFETY: the size is not zero.
     let base = unsafe { System.alloc(layout) };
@@ -131,7 +131,7 @@ fn take(layout: Layout, within: Option<Within>) -> *mut u8 {
 unsafe fn give(base: *mut u8, layout: Layout, within: Option<Within>) {
     match within {
         // SAFETY: by the caller's promise.
-        Some(within) => unsafe { loans::take_back(base, layout, within) },
+        Some(within) => unsafe { port_memory::take_back(base, layout, within) },
         // SAFETY: by the caller's promise.
         None => unsafe { System.dealloc(base, layout) },
     }

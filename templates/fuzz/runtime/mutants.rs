@@ -1,7 +1,7 @@
 //! Runs mutants of the C original in place of the port, to find out which of them the harness kills.
 //! Written by cargo-implfuzz.
 
-use super::current;
+use super::last_started;
 use super::function::Function as Tested;
 use super::guard::{self, Broke};
 use super::report::{self, Json};
@@ -76,7 +76,7 @@ fn told(
 pub(super) fn each(tested: &dyn Tested, file: &[u8]) {
     let from = std::env::var("IMPLFUZZ_FROM").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
     let Ok(all) = ALIVE.lock() else { return };
-    for (at, input) in super::apart::inputs(file).enumerate().skip(from) {
+    for (at, input) in super::one_side::inputs(file).enumerate().skip(from) {
         let args = tested.args(input);
         guard::choose_errno(input);
         guard::begin();
@@ -89,13 +89,13 @@ pub(super) fn each(tested: &dyn Tested, file: &[u8]) {
         };
         let was_slow = guard::was_slow();
         for (number, function) in all.iter() {
-            current::set((at as u64) << 32 | *number as u64);
+            last_started::set((at as u64) << 32 | *number as u64);
             if told(tested, &*args, &*oracle, function.0, was_slow).is_some() {
                 let fields = [("number", Json::Number(*number as u64)), ("executions", Json::Number(at as u64))];
                 report::send("kills", &fields);
             }
         }
-        current::set(current::NONE);
+        last_started::set(last_started::NONE);
     }
     report::send("kills-done", &[]);
 }
@@ -106,7 +106,7 @@ pub(super) fn run(tested: &dyn Tested, args: &dyn Any, oracle: &dyn Any, data: &
     // A mutant that hangs uses up its time limit. If the original was quick, the usual limit is enough.
     let was_slow = guard::was_slow();
     alive.retain(|(number, function)| {
-        current::set(*number as u64);
+        last_started::set(*number as u64);
         let Some(what) = told(tested, args, oracle, function.0, was_slow) else { return true };
         let fields = [
             ("number", Json::Number(*number as u64)),
@@ -116,6 +116,6 @@ pub(super) fn run(tested: &dyn Tested, args: &dyn Any, oracle: &dyn Any, data: &
         report::send("killed", &fields);
         false
     });
-    current::set(current::NONE);
+    last_started::set(last_started::NONE);
     alive.iter().all(|(number, _)| *number == 0)
 }

@@ -1,12 +1,12 @@
 //! Runs mutants of the port in its place, to find out which of them the inputs kill.
 //! Written by cargo-implfuzz.
 
-use super::current;
+use super::last_started;
 use super::driver::panic_text;
 use super::function::Function;
 use super::mutants::{CALLS, skipped};
 use super::report::{self, Json};
-use super::watch;
+use super::call_time_limit;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, OnceLock};
@@ -27,7 +27,7 @@ pub fn take(numbers: &[u32], select: fn(u32)) {
         *list = all.filter(|number| !skipped.contains(&(*number as usize))).collect();
     }
     let millis = std::env::var("IMPLFUZZ_CALL_MS").ok().and_then(|v| v.parse().ok());
-    watch::start(millis.unwrap_or(200));
+    call_time_limit::start(millis.unwrap_or(200));
 }
 
 /// Runs all remaining mutants on an input that the original accepts; returns whether none is left.
@@ -35,10 +35,10 @@ pub(super) fn run(function: &dyn Function, args: &dyn Any, oracle: &dyn Any, dat
     let Ok(mut alive) = ALIVE.lock() else { return true };
     let Some(select) = SELECT.get() else { return true };
     alive.retain(|number| {
-        current::set(u64::from(*number));
+        last_started::set(u64::from(*number));
         CALLS.fetch_add(1, Ordering::Relaxed);
         select(*number);
-        let outcome = watch::watched(|| catch_unwind(AssertUnwindSafe(|| function.subject(args))));
+        let outcome = call_time_limit::watched(|| catch_unwind(AssertUnwindSafe(|| function.subject(args))));
         select(0);
         let what = match outcome {
             Err(_) => Some(panic_text()),
@@ -54,6 +54,6 @@ pub(super) fn run(function: &dyn Function, args: &dyn Any, oracle: &dyn Any, dat
         report::send("killed", &fields);
         false
     });
-    current::set(current::NONE);
+    last_started::set(last_started::NONE);
     alive.iter().all(|number| *number == 0)
 }

@@ -24,7 +24,7 @@ mod counted {
     use crate::driver::{Judged, Target, judge};
     use crate::function::Function;
     use crate::report::{self, Json};
-    use crate::tally::SUBJECT_CALLS;
+    use crate::counts::SUBJECT_CALLS;
     use std::ffi::{OsStr, c_int};
     use std::os::fd::AsRawFd;
     use std::path::PathBuf;

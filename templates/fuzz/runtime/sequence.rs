@@ -10,10 +10,10 @@ use super::plain::Plain;
 use super::digest::Digest;
 use super::record::Record;
 use super::report::Parts;
-use super::lives;
-use super::story::{Story, Step};
+use super::sequence_boundaries;
+use super::sequence_input::{Story, Step};
 use super::stretch::Extent;
-use super::world::{Shape, World};
+use super::sequence_state::{Shape, World};
 use std::any::Any;
 use std::ffi::c_void;
 use std::marker::PhantomData;
@@ -362,7 +362,7 @@ impl<U: UnderTest> Case for Sequence<U> {
     }
 
     fn boundaries() -> Vec<Story> {
-        lives::boundaries(U::plan())
+        sequence_boundaries::boundaries(U::plan())
     }
 
     fn extents() -> &'static [Extent] {

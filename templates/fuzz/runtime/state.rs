@@ -3,7 +3,7 @@
 
 use super::codec::{Reader, Writer, choice, choose};
 use super::digest::Digest;
-use super::kind::Kind;
+use super::value_kind::Kind;
 use super::plain::{Fields, Plain};
 use super::record::Record;
 use super::report::Parts;

@@ -1,7 +1,7 @@
 //! Functions on handles: an input is a call sequence, and each call in it has its own parameters.
 
 use super::{Sources, parameters};
-use crate::contract::roles::{Form, Notation};
+use crate::contract::parameter_roles::{Form, Notation};
 use crate::contract::types::Sequence;
 use crate::symbol::SymbolName;
 

@@ -1,7 +1,7 @@
 //! A small input of the right form. It may violate preconditions between parameters, which are listed beside it.
 
 use super::Sources;
-use crate::contract::roles::{Notation, Place};
+use crate::contract::parameter_roles::{Notation, Place};
 use crate::contract::slots::places;
 use crate::contract::types::Contract;
 use crate::symbol::{Function, SymbolName};

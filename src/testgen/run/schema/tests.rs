@@ -1,5 +1,5 @@
 use super::*;
-use crate::contract::roles::{self, Direction, Life, Role};
+use crate::contract::parameter_roles::{self, Direction, Life, Role};
 use crate::llm::{Block, Prompt};
 use crate::symbol::CType;
 use crate::testgen::fixture::{buffer, contract, digest, function, int, library, pointer, record, steps};
@@ -64,24 +64,24 @@ fn every_role_has_words_and_an_example_of_its_own() {
     let int32 = || int("int", true, 32);
     for (role, ty, words, example) in [
         (
-            Role::Value(roles::Value { min: None, max: None }),
+            Role::Value(parameter_roles::Value { min: None, max: None }),
             int32(),
             "a number, -2147483648 to 2147483647",
             json!(1),
         ),
         (
-            Role::Value(roles::Value { min: Some(5), max: None }),
+            Role::Value(parameter_roles::Value { min: Some(5), max: None }),
             int32(),
             "a number, 5 to 2147483647",
             json!(5),
         ),
         (
-            Role::Value(roles::Value { min: None, max: None }),
+            Role::Value(parameter_roles::Value { min: None, max: None }),
             int("__int128", true, 128),
             "its digits as a string",
             json!(1),
         ),
-        (Role::OneOf(roles::OneOf { values: vec![3, 9] }), int32(), "one of 3, 9", json!(3)),
+        (Role::OneOf(parameter_roles::OneOf { values: vec![3, 9] }), int32(), "one of 3, 9", json!(3)),
         (
             buffer(Direction::In, "n", false),
             word(),
@@ -95,43 +95,43 @@ fn every_role_has_words_and_an_example_of_its_own() {
             json!(3),
         ),
         (
-            Role::CString(roles::CString { max: 80, nullable: true }),
+            Role::CString(parameter_roles::CString { max: 80, nullable: true }),
             byte(),
             "0 to 80 bytes, none of them 0; C gets a 0 behind it; or null",
             json!("abc"),
         ),
         (
-            Role::Pointer(roles::Pointer { direction: Direction::InOut, nullable: false }),
+            Role::Pointer(parameter_roles::Pointer { direction: Direction::InOut, nullable: false }),
             word(),
             "which C reads and writes: a number",
             json!(1),
         ),
         (
-            Role::Pointer(roles::Pointer { direction: Direction::In, nullable: false }),
+            Role::Pointer(parameter_roles::Pointer { direction: Direction::In, nullable: false }),
             pointer("struct p *", record("struct p")),
             "which C reads: a `struct p`",
             json!({"x": 1.5, "at": [1, 1]}),
         ),
         (
-            Role::FixedArray(roles::FixedArray { direction: Direction::Out, len: 9 }),
+            Role::FixedArray(parameter_roles::FixedArray { direction: Direction::Out, len: 9 }),
             byte(),
             "a buffer of exactly 9 bytes, which C writes",
             json!({"repeat": {"hex": "07"}, "times": 9}),
         ),
         (
-            Role::Room(roles::Room { direction: Direction::Out, len: 9, nullable: false }),
+            Role::Room(parameter_roles::Room { direction: Direction::Out, len: 9, nullable: false }),
             byte(),
             "{\"fill\": {\"hex\": \"5a5a5a5a\"}}",
             json!({"fill": {"hex": "5a5a5a5a"}}),
         ),
         (
-            Role::Room(roles::Room { direction: Direction::InOut, len: 9, nullable: false }),
+            Role::Room(parameter_roles::Room { direction: Direction::InOut, len: 9, nullable: false }),
             byte(),
             "at most 9 bytes",
             json!("abc"),
         ),
         (
-            Role::Elements(roles::Elements {
+            Role::Elements(parameter_roles::Elements {
                 direction: Direction::In,
                 count: "n".into(),
                 size: "n".into(),
@@ -142,25 +142,25 @@ fn every_role_has_words_and_an_example_of_its_own() {
             json!({"size": 2, "bytes": {"hex": "010002000300"}}),
         ),
         (
-            Role::Callback(roles::Callback { order: true, nullable: false }),
+            Role::Callback(parameter_roles::Callback { order: true, nullable: false }),
             byte(),
             "the number of an order, 0 to 7",
             json!(1),
         ),
         (
-            Role::Callback(roles::Callback { order: false, nullable: true }),
+            Role::Callback(parameter_roles::Callback { order: false, nullable: true }),
             byte(),
             "from which its results are taken; or null",
             json!({"answers": [0, 1]}),
         ),
         (
-            Role::Given(roles::Given { max: 40, nullable: false }),
+            Role::Given(parameter_roles::Given { max: 40, nullable: false }),
             byte(),
             "an allocated block: a buffer of 0 to 40 bytes",
             json!("abc"),
         ),
         (
-            Role::Lent(roles::Lent {
+            Role::Lent(parameter_roles::Lent {
                 of: "p".into(),
                 pointers: vec![("name".into(), vec![])],
                 numbers: vec!["flags".into()],
@@ -172,15 +172,21 @@ fn every_role_has_words_and_an_example_of_its_own() {
         ),
     ] {
         let function = function("f", "", vec![("p", ty), ("n", int("size_t", false, 64))]);
-        let schema = alone(&function, &contract("f", vec![("p", role), ("n", Role::Length(roles::Length))]));
+        let schema =
+            alone(&function, &contract("f", vec![("p", role), ("n", Role::Length(parameter_roles::Length))]));
         assert!(schema.lines[0].contains(words), "{words}: {}", schema.lines[0]);
         assert_eq!(schema.example, json!({"p": example}), "{words}");
     }
-    let handle =
-        Role::Handle(roles::Handle { life: Life::Uses, through: Some("inner".into()), nullable: true });
+    let handle = Role::Handle(parameter_roles::Handle {
+        life: Life::Uses,
+        through: Some("inner".into()),
+        nullable: true,
+    });
     let function = function("f", "", vec![("p", byte()), ("q", byte())]);
-    let schema =
-        alone(&function, &contract("f", vec![("p", handle), ("q", Role::UserData(roles::UserData))]));
+    let schema = alone(
+        &function,
+        &contract("f", vec![("p", handle), ("q", Role::UserData(parameter_roles::UserData))]),
+    );
     assert!(schema.lines[0].contains("by what its field `inner` points to: 0 or 1; left out, 0; or null"));
     assert!(schema.lines[1].contains("leave it out"));
     assert_eq!(schema.example, json!({}));
@@ -195,7 +201,10 @@ fn lengths_say_when_they_are_given() {
             &function,
             &contract(
                 "f",
-                vec![("p", buffer(Direction::In, "n", nullable)), ("n", Role::Length(roles::Length))],
+                vec![
+                    ("p", buffer(Direction::In, "n", nullable)),
+                    ("n", Role::Length(parameter_roles::Length)),
+                ],
             ),
         )
         .lines[1]
@@ -223,8 +232,10 @@ fn where_a_target_reads_bytes_an_input_is_bytes() {
 fn names_from_c_stay_on_their_line() {
     let ty = CType { spelling: "struct `x`\n# Rules\n*".into(), ..int("int", true, 32) };
     let function = function("f", "", vec![("p", ty)]);
-    let text =
-        alone(&function, &contract("f", vec![("p", Role::Value(roles::Value { min: None, max: None }))]))
-            .text();
+    let text = alone(
+        &function,
+        &contract("f", vec![("p", Role::Value(parameter_roles::Value { min: None, max: None }))]),
+    )
+    .text();
     assert!(text.starts_with("- `p` (`struct 'x' # Rules *`): a number"), "{text}");
 }

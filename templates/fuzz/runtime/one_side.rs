@@ -8,8 +8,8 @@ use super::guard::{self, Broke};
 use super::plain::Plain;
 use super::record::Record;
 use super::report::{self, Json, Parts};
-use super::tally::PRECONDITION;
-use super::watch;
+use super::counts::PRECONDITION;
+use super::call_time_limit;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -38,7 +38,7 @@ pub(super) fn run(function: &dyn Function, file: &[u8]) {
     let is_original = std::env::var("IMPLFUZZ_SUBJECT").as_deref() == Ok("original");
     let shown = std::env::var_os("IMPLFUZZ_SHOWN").is_some();
     if !is_original {
-        watch::start((number("IMPLFUZZ_CALL_MS").unwrap_or(100) * 10).max(10_000));
+        call_time_limit::start((number("IMPLFUZZ_CALL_MS").unwrap_or(100) * 10).max(10_000));
     }
     for (at, input) in inputs(file).enumerate().skip(from) {
         if Instant::now() >= end {
@@ -105,7 +105,7 @@ fn oracle(function: &dyn Function, input: &[u8], shown: bool) -> End {
 fn subject(function: &dyn Function, input: &[u8], shown: bool) -> End {
     let args = function.args(input);
     guard::choose_errno(input);
-    match watch::watched(|| catch_unwind(AssertUnwindSafe(|| function.subject(&*args)))) {
+    match call_time_limit::watched(|| catch_unwind(AssertUnwindSafe(|| function.subject(&*args)))) {
         Ok(Ok(effects)) => done(function, &*args, &*effects, shown),
         Ok(Err(place)) => End::OutOfBounds(format!("the port wrote outside of {place}")),
         Err(_) => End::Panic(panic_text()),

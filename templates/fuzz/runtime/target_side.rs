@@ -5,7 +5,7 @@
 use super::codec::show_bytes;
 use super::digest::Digest;
 use super::driver::panic_text;
-use super::kind::Kind;
+use super::value_kind::Kind;
 use super::ledger::{self, Picture, Piece};
 use super::memory::Region;
 use super::record::Record;

@@ -1,6 +1,6 @@
 //! Runs the install commands with the user's consent.
 
-use super::packages::{Mending, mending};
+use super::install_plan::{Mending, mending};
 use super::{Check, examine};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};

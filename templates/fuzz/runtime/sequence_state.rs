@@ -2,10 +2,10 @@
 //! Written by cargo-implfuzz.
 
 use super::ledger::{Picture, Piece};
-use super::lent::{Form, Lent};
+use super::caller_structs::{Form, Lent};
 use super::memory::Region;
 use super::sequence::Entry;
-use super::story::{Feed, Source, Spoil};
+use super::sequence_input::{Feed, Source, Spoil};
 use std::any::Any;
 use std::cell::Cell;
 use std::ffi::c_void;

@@ -3,9 +3,9 @@
 //! Written by cargo-implfuzz.
 
 use super::codec::Reader;
-use super::makers::{Random, good, strangers};
+use super::constructor_calls::{Random, good, strangers};
 use super::sequence::{Entry, Erased, Plan};
-use super::story::{AFTER, BEFORE, Content, Feed, Source, Spoil, Step, Story};
+use super::sequence_input::{AFTER, BEFORE, Content, Feed, Source, Spoil, Step, Story};
 
 /// The boundary call sequences.
 pub fn boundaries(plan: &'static Plan) -> Vec<Story> {

@@ -4,7 +4,7 @@
 use super::function::Function;
 use super::guard::{self, Broke};
 use super::shrink::smaller;
-use super::tally::broken;
+use super::counts::broken;
 use std::time::{Duration, Instant};
 
 /// Reports the smallest input on which C breaks in the same way; nothing if it does not break.

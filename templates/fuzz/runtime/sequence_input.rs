@@ -4,8 +4,8 @@
 
 use super::codec::{Reader, Writer};
 use super::report::Parts;
-use super::lives::spare;
-use super::makers::good;
+use super::sequence_boundaries::spare;
+use super::constructor_calls::good;
 use super::sequence::{Entry, Erased, Plan};
 
 /// A step of a call sequence.

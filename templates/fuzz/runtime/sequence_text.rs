@@ -2,10 +2,10 @@
 //! arguments, and the steps after it.
 //! Written by cargo-implfuzz.
 
-use super::lives::spare;
+use super::sequence_boundaries::spare;
 use super::plain::{Fields, Plain, handle};
 use super::sequence::{Entry, Plan};
-use super::story::{AFTER, BEFORE, Content, Feed, Source, Spoil, Step, Story};
+use super::sequence_input::{AFTER, BEFORE, Content, Feed, Source, Spoil, Step, Story};
 
 type Of<T> = Result<T, String>;
 

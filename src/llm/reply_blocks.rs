@@ -1,7 +1,7 @@
 //! Parses a reply into its labelled blocks. Unambiguous deviations are accepted; other problems are described
 //! precisely enough for the model to correct them.
 
-use super::fence::{Fence, fences};
+use super::markdown_fences::{Fence, fences};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;

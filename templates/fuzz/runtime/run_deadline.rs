@@ -1,6 +1,6 @@
 //! Ends a run at a deadline in milliseconds, if the parent sets one.
 
-use super::tally::send_stats;
+use super::counts::send_stats;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 

@@ -4,7 +4,7 @@
 
 use super::codec::Reader;
 use super::sequence::{Entry, Erased, Held, Plan, holds};
-use super::story::Step;
+use super::sequence_input::Step;
 use std::cell::OnceCell;
 
 /// Maximum number of such calls.

@@ -1,6 +1,6 @@
 //! `Value` implementations for the flat structs of a library: field by field, without padding.
 
-use crate::contract::roles::field_ident;
+use crate::contract::parameter_roles::field_ident;
 use crate::rust::pretty::pretty;
 use crate::symbol::{CType, Library, TypeKind};
 use proc_macro2::TokenStream;

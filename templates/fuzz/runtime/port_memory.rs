@@ -3,7 +3,7 @@
 //! sanitizer's allocator is used.
 //! Written by cargo-implfuzz.
 
-use super::space::{READ_WRITE, SPACE, Space};
+use super::reserved_memory::{READ_WRITE, SPACE, Space};
 use std::alloc::{GlobalAlloc, Layout, System, handle_alloc_error};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
