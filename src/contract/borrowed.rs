@@ -4,7 +4,7 @@
 use super::constructors::{record, target};
 use super::facts::{Facts, direction};
 use super::flat::size;
-use super::lengths::length_like;
+use super::length_inference::length_like;
 use super::parameter_roles;
 use super::types::{Direction, Role};
 use crate::symbol::{Field, Library, Param, TypeKind, UseKind};

@@ -7,7 +7,7 @@ use super::constructors::{Constructors, record, target};
 use super::facts::FactTable;
 use super::flat::flat;
 use super::infer::{constants, reason_of, roles_where, sets_errno};
-use super::lengths::{MAX_OF_STEP, free_lengths};
+use super::length_inference::{MAX_OF_STEP, free_lengths};
 use super::libc::{is_answered, is_on_descriptors};
 use super::parameter_roles;
 use super::returned::returns_of;
@@ -364,7 +364,7 @@ impl<'a> Handles<'a> {
             let TypeKind::Pointer(to) = &field.ty.kind else { continue };
             let bytes = matches!(to.kind, TypeKind::Int { bits: 8, .. });
             let length = next.filter(|n| {
-                matches!(n.ty.kind, TypeKind::Int { .. }) && super::lengths::length_like(&n.name)
+                matches!(n.ty.kind, TypeKind::Int { .. }) && super::length_inference::length_like(&n.name)
             });
             match length.filter(|_| bytes && seen.insert(&field.name)) {
                 Some(length) => buffers.push((field.name.clone(), length.name.clone())),

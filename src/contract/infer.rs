@@ -4,7 +4,7 @@ use super::borrowed;
 use super::callback;
 use super::facts::{FactTable, Facts, direction, identifiers};
 use super::flat::flat;
-use super::lengths::{counts_behind, free_lengths, inferred_max, length_partners};
+use super::length_inference::{counts_behind, free_lengths, inferred_max, length_partners};
 use super::libc::{self, is_answered};
 use super::parameter_roles::{self, MAX, most, prototype};
 use super::returned::{self, returns_of};

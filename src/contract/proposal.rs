@@ -5,7 +5,7 @@
 use super::facts::{FactTable, Facts};
 use super::file;
 use super::infer::{constants, sets_errno, signature_of};
-use super::lengths::inferred_max;
+use super::length_inference::inferred_max;
 use super::libc::is_answered;
 use super::parameter_roles::Value;
 use super::returned::returns_of;

@@ -1,6 +1,6 @@
 //! The parameters of a contract in their places: for descriptions, and for generated code.
 
-use super::lengths::{MAX_OF_STEP, inferred_max};
+use super::length_inference::{MAX_OF_STEP, inferred_max};
 use super::parameter_roles::{Place, Slot, most, pointee};
 use super::types::{Contract, Signature};
 use crate::symbol::Function;

@@ -6,7 +6,7 @@ use super::external_effects::{Reach, Realm, outside};
 use super::facts::FactTable;
 use super::flat::flat;
 use super::infer::roles;
-use super::lengths::partner;
+use super::length_inference::partner;
 use super::parameter_roles::MAX;
 use super::types::{Judgeable, Role};
 use crate::symbol::{CType, Function, Library, Param, SymbolKey, TypeKind, UseKind};

@@ -2,6 +2,5 @@
 
 pub mod emit;
 pub mod struct_values;
-pub mod require;
 pub mod registry;
 pub mod files;

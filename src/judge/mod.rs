@@ -11,7 +11,7 @@ mod c_links;
 mod c_side;
 mod compile_errors;
 mod engine;
-mod literals;
+mod length_literals;
 mod outcome;
 mod port_audit;
 mod ratchet;
@@ -22,7 +22,7 @@ pub use compile_errors::does_not_compile;
 
 pub use build::LaterBuild;
 pub use engine::PortRun;
-use literals::literals;
+use length_literals::literals;
 pub use outcome::Outcome;
 
 use crate::audit::{FfiNames, Problem};

@@ -20,8 +20,8 @@ pub mod space;
 mod steps;
 pub mod target;
 
-use super::require;
 use crate::contract::parameter_roles::Slot;
+use crate::contract::preconditions;
 use crate::contract::producers::maker;
 use crate::contract::types::Contract;
 use crate::error::Result;
@@ -157,8 +157,8 @@ pub(super) struct Emitter<'a> {
 
 impl Emitter<'_> {
     fn admits(&self) -> Result<TokenStream> {
-        let condition = require::condition(self.contract, self.slots)?;
-        let lengths = (!require::lengths_mentioned(self.contract).is_empty()).then(|| self.lengths());
+        let condition = preconditions::condition(self.contract, self.slots)?;
+        let lengths = (!preconditions::lengths_mentioned(self.contract).is_empty()).then(|| self.lengths());
         Ok(quote!(#lengths #condition))
     }
 

@@ -1,8 +1,8 @@
 //! Preconditions of a contract: Rust expressions over integer parameters only.
 
-use crate::contract::file;
-use crate::contract::parameter_roles::Slot;
-use crate::contract::types::Contract;
+use super::file;
+use super::parameter_roles::Slot;
+use super::types::Contract;
 use crate::error::{Error, Result};
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
@@ -23,9 +23,7 @@ pub fn condition(contract: &Contract, slots: &[Slot]) -> Result<TokenStream> {
 pub fn lengths_mentioned(contract: &Contract) -> BTreeSet<String> {
     let lengths = contract.params.iter().filter(|p| p.role.length().is_some());
     lengths
-        .filter(|p| {
-            contract.require.iter().any(|r| crate::contract::facts::identifiers(r).contains(&p.name.as_str()))
-        })
+        .filter(|p| contract.require.iter().any(|r| super::facts::identifiers(r).contains(&p.name.as_str())))
         .map(|p| p.name.clone())
         .collect()
 }
