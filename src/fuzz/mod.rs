@@ -24,7 +24,7 @@ pub mod replay;
 pub mod isolated_replay;
 mod long_inputs;
 pub mod value_json;
-mod value_text;
+mod wire_values;
 pub mod evaluate_inputs;
 mod c_alone;
 pub mod standalone;
