@@ -21,6 +21,13 @@ const RIGHT: &[(&str, &str, u64)] = &[
     ),
     ("down", "n.saturating_sub(1)", 256),
     ("narrow", "a.wrapping_mul(3)", 1000),
+    (
+        "digits",
+        "let text = pair.to_le_bytes();
+         let length = text.iter().position(|b| *b == 0).unwrap_or(2) as u8;
+         10 * length + text.iter().filter(|b| b.is_ascii_digit()).count() as u8",
+        65536,
+    ),
 ];
 
 fn library() -> Repo {

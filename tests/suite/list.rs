@@ -306,3 +306,24 @@ fn types_globals_and_macros_are_listed_by_kind() {
     assert!(step["key"].as_str().unwrap().ends_with("@all.c"), "{step}");
     assert_eq!(value["symbols"].as_array().unwrap().len(), 0);
 }
+
+#[test]
+fn a_library_of_one_header_is_read_and_ported() {
+    let repo = Repo::empty();
+    repo.write(
+        "one.h",
+        "#ifndef ONE_H\n#define ONE_H\nunsigned one_add(unsigned a, unsigned b);\n#endif\n\
+         #ifdef ONE_IMPLEMENTATION\nstatic unsigned one_twice(unsigned a) { return a * 2; }\n\
+         unsigned one_add(unsigned a, unsigned b) { return one_twice(a) + b; }\n#endif\n",
+    );
+    repo.write(
+        "tests/test.c",
+        "#define ONE_IMPLEMENTATION\n#include \"../one.h\"\nint main(void) { return one_add(1, 2) != 4; }\n",
+    );
+    repo.run(&["init"]).ok();
+    assert_eq!(symbols(&repo, &[]), ["one_twice", "one_add"]);
+    repo.replace("rust/src/one.rs", "unimplemented!(\"one_add\")", "a.wrapping_mul(2).wrapping_add(b)");
+    repo.run(&["verify", "one_add", "--runs", "2000", "--config", "grade.measure=false"])
+        .ok()
+        .shows("1 weak");
+}

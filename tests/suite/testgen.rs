@@ -311,6 +311,18 @@ fn a_configuration_evolves_by_what_wins() {
     let current = repo.run(&["testgen", "config", "show", "--format", "json"]).ok().json("testgen-config");
     assert_eq!(current["config"]["max_tests_per_category"], 6, "{current}");
     repo.run(&["testgen", "evolution"]).ok().shows("update_params");
+
+    // The configuration in use has a score, and a worse one: a run that names none takes the best.
+    let best = current["config"]["id"].clone();
+    let worse = repo.count(&format!("SELECT max(config) FROM testgen_runs WHERE config <> {best}"));
+    repo.run(&["testgen", "config", "set-current", &worse.to_string()]).ok();
+    let used = |more: &[&str]| {
+        let args =
+            ["testgen", "generate", "mixed", "--context", "correctness", "--no-export", "--format", "json"];
+        repo.run(&[&args, more].concat()).json("testgen")["runs"][0]["run"]["config"].clone()
+    };
+    assert_eq!(used(&[]), best);
+    assert_eq!(used(&["--with", "current"]), worse);
 }
 
 #[test]

@@ -1,4 +1,6 @@
 #include "small.h"
+#include <ctype.h>
+#include <string.h>
 
 static uint8_t total;
 
@@ -55,3 +57,12 @@ uint8_t count(uint8_t by) { return total = (uint8_t)(total + by); }
 uint32_t wide(uint32_t a) { return a * 3u; }
 
 uint32_t narrow(uint32_t a) { return a * 3u; }
+
+/* Two bytes as a text: functions of the C library that keep nothing. */
+uint8_t digits(uint16_t pair)
+{
+    char text[2] = {(char)(pair & 255), (char)(pair >> 8)};
+    uint8_t all = (uint8_t)(10 * strnlen(text, sizeof text));
+    for (size_t i = 0; i < sizeof text; i++) all = (uint8_t)(all + (isdigit((unsigned char)text[i]) ? 1 : 0));
+    return all;
+}

@@ -18,4 +18,5 @@ uint8_t forever(uint8_t n);
 uint8_t count(uint8_t by);
 uint32_t wide(uint32_t a);
 uint32_t narrow(uint32_t a);
+uint8_t digits(uint16_t pair);
 #endif
