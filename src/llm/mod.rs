@@ -29,7 +29,7 @@ mod server;
 pub mod templates;
 mod usage;
 
-pub use ask::ask;
+pub use ask::{ask, ask_all};
 pub use budget::{Budget, Exchange, Permit};
 pub use error::{ModelError, excerpt};
 pub use exchange::{Block, Drift, Message, Prompt, Reply, Speaker, StopReason};

@@ -1,7 +1,11 @@
 //! The models of one run: which model answers each role, the budget, the run's row in the store, and the logs of all exchanges.
 //! A session outlives every new reading of the library. The callers decide what to ask.
 
-use super::{Asker, Budget, Chosen, Exchange, ModelError, Prompt, Reply};
+mod asking;
+
+pub use asking::{Caller, Question};
+
+use super::{Budget, Chosen, Exchange, ModelError, Prompt, Reply};
 use crate::config::{Config, Limits, Workflow};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
@@ -9,7 +13,6 @@ use crate::platform::process::Interrupt;
 use crate::platform::workspace::{Workspace, write_atomic};
 use crate::store::{ModelCall, NewRun, Phase, RunId, RunOutcome, StepId, Store};
 use crate::symbol::{Function, SymbolKey, SymbolName};
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,15 +46,6 @@ pub struct Silence {
     /// The budget has no room for it; else the model failed.
     pub is_budget: bool,
     pub why: String,
-}
-
-/// A question outside of the port of one function: what it is about, who waits for it, and who hears of it.
-pub struct Question<'a> {
-    pub store: &'a mut Store,
-    pub reporter: &'a mut dyn Reporter,
-    pub function: &'a Function,
-    pub traced: Traced,
-    pub interrupt: &'a Interrupt,
 }
 
 /// Where in the trace a question belongs; test generation has no trace.
@@ -168,76 +162,6 @@ impl ModelSession {
             reporter.event(Event::Warning { text, help: None });
         }
         Ok(())
-    }
-
-    /// Asks and waits, for questions outside of the port of one function: the first one the role's cheapest model, each further
-    /// one the next. The inner `Err` says why there is no answer. What is cut off is asked for once more with more room; where that gets
-    /// no answer, there is none: half a text is of no use.
-    ///
-    /// # Errors
-    /// Those of the model and the store, and Ctrl-C.
-    pub fn ask(&mut self, question: Question, prompt: Prompt) -> Result<std::result::Result<Reply, String>> {
-        self.answer(question, prompt).map(|(answer, _)| answer)
-    }
-
-    /// As [`ModelSession::ask`], where a part is better than nothing: what was cut off is the answer where nothing longer is to be had.
-    ///
-    /// # Errors
-    /// Those of the model and the store, and Ctrl-C.
-    pub fn ask_for_parts(
-        &mut self,
-        question: Question,
-        prompt: Prompt,
-    ) -> Result<std::result::Result<Reply, String>> {
-        let function = question.function;
-        let (answer, cut_off) = self.answer(question, prompt)?;
-        if answer.is_err() && cut_off.is_some() {
-            self.unanswered.remove(&function.key);
-        }
-        Ok(answer.or_else(|why| cut_off.ok_or(why)))
-    }
-
-    /// The answer, and the one that was cut off before it.
-    fn answer(
-        &mut self,
-        question: Question,
-        mut prompt: Prompt,
-    ) -> Result<(std::result::Result<Reply, String>, Option<Reply>)> {
-        let Question { store, reporter, function, traced, interrupt } = question;
-        let rank = rank_of(prompt.attempt);
-        let mut cut_off = None;
-        self.unanswered.remove(&function.key);
-        loop {
-            let chosen = self.model(&prompt, rank)?;
-            let permit = match self.budget.permit(prompt, &chosen.settings.prices) {
-                Ok(permit) => permit,
-                Err(error) if error.kind() == ErrorKind::Budget => {
-                    return Ok((Err(self.silent(function, true, &error)), cut_off));
-                }
-                Err(error) => return Err(error),
-            };
-            let heard = RefCell::new(&mut *reporter);
-            let tell = |text| heard.borrow_mut().event(Event::Note { text });
-            let exchange = super::ask(&chosen, permit, &Asker { interrupt, tell: &tell });
-            self.heard(store, reporter, function, &exchange, rank, traced)?;
-            match exchange.longer() {
-                Some(longer) => {
-                    prompt = longer;
-                    cut_off = exchange.reply.ok();
-                }
-                None => {
-                    let answer = match exchange.reply {
-                        // Recordings of ports need not have one of this.
-                        Err(ModelError::NoRecording { .. }) => Err("no answer was recorded".into()),
-                        Err(ModelError::Interrupted) => return Err(ModelError::Interrupted.into()),
-                        // The run has other work, which a model that fails here does not undo.
-                        Err(error) => Err(self.silent(function, false, &error)),
-                        Ok(reply) => Ok(reply),
-                    };
-                    return Ok((answer, cut_off));
-                }
-            }
-        }
     }
 
     fn silent(&mut self, function: &Function, is_budget: bool, why: &dyn std::fmt::Display) -> String {

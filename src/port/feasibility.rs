@@ -2,8 +2,9 @@
 //! the proposed precondition is tested against C, and the function is judged again under it. Faults that triage
 //! resolves itself do not come here.
 
+use super::inquiry::{Inquiry, Opened, Tried};
 use super::prompt::Question;
-use super::proposals::{Inquiry, Opened, Tried, is_complete};
+use super::proposals::is_complete;
 use super::sources::Facts;
 use crate::contract::file;
 use crate::contract::proposal::{folded, is_inequality};
@@ -100,7 +101,7 @@ impl Feasibility<'_, '_> {
             let question =
                 Question::Feasibility { row: &row, explanation: &explanation, sites: &facts.sites };
             let problem_now = problem.as_deref();
-            let asked = self.0.ask(&opened.0, &mut opened.1, &planned, &question, attempt, problem_now);
+            let asked = self.0.ask(&opened.0, &mut opened.1, &planned, question, attempt, problem_now);
             let reply = match asked? {
                 Ok(reply) => reply,
                 Err(why) => return Ok((opened, Err(why))),
@@ -189,7 +190,7 @@ impl Feasibility<'_, '_> {
         let mut attempt = 1;
         loop {
             let question = Question::Crash { row };
-            match self.0.ask(&opened.0, &mut opened.1, planned, &question, attempt, None)? {
+            match self.0.ask(&opened.0, &mut opened.1, planned, question, attempt, None)? {
                 Ok(reply) if attempt < models && !is_complete(&reply) => attempt += 1,
                 answer => return Ok(answer.map(|reply| notes(&reply.text))),
             }

@@ -1,41 +1,24 @@
 //! Files other than ports that a model proposes: a text is put into the tree as a tentative file, is evaluated, and
 //! either stays or leaves nothing behind. `contract_proposals`, `target_proposals` and `feasibility` define the files.
 
-use super::prompt::{Question, Templates};
-use super::sources::{Facts, context};
+use super::inquiry::{Inquiry, Opened, Tried};
+use super::prompt::Question;
+use super::sources::Facts;
 use super::taking::{Taking, ended_by};
 use crate::contract::types::Judgeable;
 use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{Event, Reporter};
+use crate::event::Event;
 use crate::judge::mutation_score::{Adequacy, Faults};
 use crate::judge::{Judge, Judging};
-use crate::llm::model_session::{self, ModelSession, Traced, rank_of};
+use crate::llm::model_session::rank_of;
 use crate::llm::{Reply, StopReason};
-use crate::platform::process::Interrupt;
 use crate::platform::workspace::Trial;
 use crate::project::{FunctionPlan, Project};
 use crate::store::lesson::{Kind, Lesson, Scope};
-use crate::store::{LastEnd, NewStep, Phase, Store};
+use crate::store::{LastEnd, NewStep, Phase};
 use crate::symbol::SymbolName;
-
-/// The repository, as it is open now.
-pub type Opened = (Project, Store);
-
-/// Reads the library again, as every added or removed contract requires: with this tentative file, or without.
-pub type Reopen<'a> = &'a dyn Fn(Option<&Trial>, &mut dyn Reporter) -> Result<Opened>;
-
-/// The repository after an attempt, and its result: `Err` says why the attempt failed.
-pub type Tried<T> = (Opened, std::result::Result<T, String>);
-
-/// The means to ask a model and to evaluate its answer.
-pub struct Inquiry<'a> {
-    pub models: &'a mut ModelSession,
-    pub templates: &'a Templates,
-    pub reopen: Reopen<'a>,
-    pub interrupt: &'a Interrupt,
-    pub reporter: &'a mut dyn Reporter,
-}
+use std::collections::BTreeMap;
 
 /// The meaning of a reply.
 #[derive(Debug)]
@@ -90,19 +73,20 @@ pub(super) fn never<P: Proposal>(planned: &FunctionPlan) -> String {
 }
 
 impl Inquiry<'_> {
-    /// Asks for the proposals of each of `names` in turn, and keeps those that pass.
+    /// Asks for the proposals of each of `names`, tests them in turn, and keeps those that pass.
     ///
     /// # Errors
     /// Those of models, of the store and of running the fuzz process, and Ctrl-C; a spent budget ends the asking, no more.
-    pub(super) fn run<P: Proposal>(&mut self, opened: Opened, names: &[SymbolName]) -> Result<Opened> {
+    pub(super) fn run<P: Proposal>(&mut self, mut opened: Opened, names: &[SymbolName]) -> Result<Opened> {
         // A tree that does not build now is not the proposal's fault.
         if !names.is_empty() {
             let planned =
                 names.iter().map(|name| opened.0.find(name.as_str())).collect::<Result<Vec<_>>>()?;
             Judge::new(&opened.0, self.interrupt).harnesses(&planned, self.reporter)?;
         }
+        let mut first = self.first::<P>(&mut opened, names)?;
         self.each(opened, names, P::NOUN, |inquiry, opened, name| {
-            let (mut opened, ended) = inquiry.one::<P>(opened, name)?;
+            let (mut opened, ended) = inquiry.one::<P>(opened, name, first.remove(name))?;
             if let Err(why) = &ended {
                 let (run, word) = (inquiry.models.id, "given up".to_owned());
                 let key = opened.0.find(name.as_str())?.function.key.clone();
@@ -131,8 +115,13 @@ impl Inquiry<'_> {
         Ok(opened)
     }
 
-    /// Handles one function; returns the result in words.
-    fn one<P: Proposal>(&mut self, mut opened: Opened, name: &SymbolName) -> Result<Tried<String>> {
+    /// Handles one function, about which a model gave the `first` answer if there is one; returns the result in words.
+    fn one<P: Proposal>(
+        &mut self,
+        mut opened: Opened,
+        name: &SymbolName,
+        mut first: Option<std::result::Result<Reply, String>>,
+    ) -> Result<Tried<String>> {
         let (mut last, mut problem): (Option<String>, Option<String>) = (None, None);
         let most = self.models.questions(P::ROLE, &opened.0.config.limits);
         for attempt in 1..=most {
@@ -140,7 +129,10 @@ impl Inquiry<'_> {
             let planned = project.find(name.as_str())?;
             let facts = Facts::of(project, planned);
             let reply = match P::question(planned, &facts, last.as_deref()) {
-                Ok(question) => self.ask(project, store, planned, &question, attempt, problem.as_deref())?,
+                Ok(question) => match first.take() {
+                    Some(answer) => answer,
+                    None => self.ask(project, store, planned, question, attempt, problem.as_deref())?,
+                },
                 Err(why) => Err(why),
             };
             let reply = match reply {
@@ -213,49 +205,26 @@ impl Inquiry<'_> {
         store.learn(Lesson { kind, scope, key, text, source, proven: false }).map(drop)
     }
 
-    /// Asks once; the inner `Err` says why no model is asked again.
-    pub(super) fn ask(
+    /// The first answers about `names`. They are waited for side by side, as no question depends on another answer;
+    /// what is proposed is then tested in turn.
+    fn first<P: Proposal>(
         &mut self,
-        project: &Project,
-        store: &mut Store,
-        planned: &FunctionPlan,
-        question: &Question,
-        attempt: u32,
-        problem: Option<&str>,
-    ) -> Result<std::result::Result<Reply, String>> {
-        let context = context(project, planned)?;
-        let max_tokens = self.models.max_tokens(question.role(), rank_of(attempt));
-        let prompt = self.templates.prompt(&context, question, problem, "", attempt, max_tokens)?;
-        let function = &planned.function;
-        self.say(&function.name, attempt, format!("asking the {}", question.role()));
-        let taking = Taking::begin(
-            store,
-            &NewStep {
-                run: self.models.id,
-                symbol: &function.key,
-                phase: question.phase().word(),
-                step: &format!("ask-{}", question.role()),
-                why: &question.why(problem),
-            },
-        )?;
-        let traced = Traced { phase: Some(question.phase()), step: Some(taking.id) };
-        let about = model_session::Question {
-            store: &mut *store,
-            reporter: self.reporter,
-            function,
-            traced,
-            interrupt: self.interrupt,
-        };
-        let answer = self.models.ask(about, prompt);
-        match &answer {
-            Ok(Ok(_)) => taking.end(store, ("answered", ""))?,
-            Ok(Err(why)) => taking.end(store, ("no-answer", why))?,
-            Err(error) => {
-                let (word, detail) = ended_by(error);
-                taking.end(store, (word, &detail))?;
-            }
+        (project, store): &mut Opened,
+        names: &[SymbolName],
+    ) -> Result<BTreeMap<SymbolName, std::result::Result<Reply, String>>> {
+        if self.jobs < 2 || names.len() < 2 {
+            return Ok(BTreeMap::new());
         }
-        answer
+        let planned = names.iter().map(|name| project.find(name.as_str())).collect::<Result<Vec<_>>>()?;
+        let facts: Vec<Facts> = planned.iter().map(|planned| Facts::of(project, planned)).collect();
+        let questions = planned.iter().zip(&facts);
+        let questions = questions
+            .filter_map(|(planned, facts)| Some((*planned, P::question(planned, facts, None).ok()?)));
+        let questions: Vec<_> = questions.collect();
+        let about: Vec<SymbolName> =
+            questions.iter().map(|(planned, _)| planned.function.name.clone()).collect();
+        let answers = self.ask_all((project, store), questions, 1, None)?;
+        Ok(about.into_iter().zip(answers).collect())
     }
 
     /// Puts a text into the tree and evaluates the result. It stays only if `sound` returns `Ok`; its `Err` gives
@@ -321,10 +290,6 @@ impl Inquiry<'_> {
         let mut judging = Judging { judge: &judge, store, reporter: self.reporter, run: None };
         let adequacy = judging.measure_harnesses(&[planned], seconds, Faults::Dropped)?.pop();
         Ok(adequacy.ok_or_else(|| "it could not be measured".into()))
-    }
-
-    pub(super) fn say(&mut self, name: &SymbolName, attempt: u32, step: String) {
-        self.reporter.event(Event::SymbolStep { symbol: name.clone(), attempt, step });
     }
 }
 

@@ -4,8 +4,9 @@
 
 use super::contract_proposals::Roles;
 use super::feasibility;
+use super::inquiry::{Inquiry, Opened, Reopen};
 use super::prompt::Templates;
-use super::proposals::{Inquiry, Opened, Proposal, Reopen};
+use super::proposals::Proposal;
 use super::rejudge_callers;
 use super::result::{End, PortResult};
 use super::resume::{self, Action, Plan};
@@ -68,6 +69,7 @@ pub fn port(
         reopen: request.reopen,
         interrupt: request.interrupt,
         reporter,
+        jobs: request.jobs,
     };
     match (Rounds { request, inquiry, transpiler }).run((project, store), plans) {
         Ok(done) => Ok(done),

@@ -1,7 +1,7 @@
 //! Porting several functions concurrently: dependencies between ports, the state of the tree, and what is left out.
 //! The models are scripts.
 
-use crate::support::{QUICK, Ran, Repo, reply};
+use crate::support::{MEASURED, QUICK, Ran, Repo, reply};
 use std::path::PathBuf;
 
 const TWICE: &str = "pub fn twice(x: u32) -> u32 {\n    x.wrapping_mul(2)\n}";
@@ -76,6 +76,49 @@ fn models_are_waited_for_side_by_side_and_callers_after_their_callees() {
     assert_eq!(status["callees_in_c"], serde_json::json!([]), "{status}");
     let (judged, findings) = repo.verified(&["--all"], 0);
     assert_eq!((judged.len(), findings.len()), (3, 0));
+}
+
+#[test]
+fn contracts_are_waited_for_side_by_side_too() {
+    let repo = Repo::empty();
+    let functions = ["named", "titled"];
+    let (mut header, mut source) =
+        ("#include <stdint.h>\n".to_owned(), "#include \"open.h\"\n#include <string.h>\n".to_owned());
+    for name in functions {
+        header += &format!("uint32_t {name}(const void *text);\n");
+        source += &format!(
+            "uint32_t {name}(const void *text) {{ return (uint32_t)strnlen(text, 40) * 2u + 1u; }}\n"
+        );
+    }
+    repo.write("open.h", &header);
+    repo.write("open.c", &source);
+    repo.run(&["init"]).ok();
+    let port = |name: &str| {
+        format!(
+            "pub fn {name}(text: &core::ffi::CStr) -> u32 {{\n    text.to_bytes().len().min(40) as u32 * 2 + 1\n}}"
+        )
+    };
+    let ports = functions.map(port);
+    // Neither contract is given before both are asked for; the question after it is that for the port.
+    let [named, titled] = ports.each_ref().map(|port| ["", port.as_str()]);
+    let dir = model(&repo, &functions, &[("named", &named), ("titled", &titled)]);
+    let contract =
+        "```toml contract\n[[param]]\nname = \"text\"\nrole = \"c-string\"\nreason = \"strnlen\"\n```\n";
+    for name in functions {
+        std::fs::write(dir.join(format!("{name}.1.md")), contract).unwrap();
+    }
+    let args = ["port", "--all", "-j", "2", "--format", "json", "--config", "grade.mutant_seconds=2"];
+    let ran = repo.run(&[&args[..], &QUICK[..], &MEASURED[..]].concat());
+    assert_eq!(ends(ran.ok()), pairs(&[("named", "accepted"), ("titled", "accepted")]));
+    for name in functions {
+        let prompt = std::fs::read_to_string(dir.join(format!("{name}.1.prompt"))).unwrap();
+        assert!(prompt.contains("\"role\":\"analyzer\""), "{prompt}");
+    }
+    // Each exchange is a step of its own, with its answer.
+    assert_eq!(
+        repo.count("SELECT count(*) FROM steps WHERE step = 'ask-analyzer' AND outcome = 'answered'"),
+        2
+    );
 }
 
 #[test]

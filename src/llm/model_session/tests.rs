@@ -45,27 +45,27 @@ impl Bench {
             .unwrap();
     }
 
+    fn prompt(&self) -> Prompt {
+        Prompt {
+            role: ROLE.into(),
+            symbol: self.function.name.clone(),
+            attempt: 1,
+            enlarged: false,
+            system: Vec::new(),
+            messages: vec![Message { speaker: Speaker::User, text: "tests".into() }],
+            max_tokens: 1_000,
+        }
+    }
+
     /// What is answered, by both ways of asking.
     fn asked(&mut self) -> [std::result::Result<String, String>; 2] {
         [false, true].map(|parts| {
-            let prompt = Prompt {
-                role: ROLE.into(),
-                symbol: self.function.name.clone(),
-                attempt: 1,
-                enlarged: false,
-                system: Vec::new(),
-                messages: vec![Message { speaker: Speaker::User, text: "tests".into() }],
-                max_tokens: 1_000,
-            };
+            let prompt = self.prompt();
             let ask = if parts { ModelSession::ask_for_parts } else { ModelSession::ask };
-            let question = Question {
-                store: &mut self.store,
-                reporter: &mut Deaf,
-                function: &self.function,
-                traced: Traced::default(),
-                interrupt: &Interrupt::none(),
-            };
-            let answer = ask(&mut self.session, question, prompt).unwrap();
+            let caller =
+                Caller { store: &mut self.store, reporter: &mut Deaf, interrupt: &Interrupt::none() };
+            let question = Question { function: &self.function, traced: Traced::default(), prompt };
+            let answer = ask(&mut self.session, caller, question).unwrap();
             let is_silent = self.session.silence(&self.function).is_some();
             assert!(!is_silent || answer.is_err(), "{answer:?}");
             answer.map(|reply| reply.text)
@@ -108,6 +108,22 @@ fn a_part_is_an_answer_only_to_whoever_can_use_one() {
     let mut bench = Bench::new(None);
     bench.record(ROLE, json!({"error": {"message": "HTTP 500"}}));
     assert!(bench.asked().iter().all(|answer| answer.as_ref().is_err_and(|why| why.contains("HTTP 500"))));
+}
+
+#[test]
+fn a_question_that_finds_no_room_beside_others_is_asked_after_them() {
+    let asked = |limit| {
+        let mut bench = Bench::new(Some(limit));
+        bench.record(ROLE, reply("whole", "end"));
+        let (function, prompts) = (bench.function.clone(), [(); 3].map(|()| bench.prompt()));
+        let question = |prompt| Question { function: &function, traced: Traced::default(), prompt };
+        let questions = prompts.map(question).into();
+        let caller = Caller { store: &mut bench.store, reporter: &mut Deaf, interrupt: &Interrupt::none() };
+        let answers = bench.session.ask_all(caller, questions, 3).unwrap();
+        answers.iter().filter(|answer| answer.as_ref().is_ok_and(|reply| reply.text == "whole")).count()
+    };
+    // Room for all three at once; for one at a time, which uses nothing of it; for none.
+    assert_eq!([10_000, 1_500, 500].map(asked), [3, 3, 0]);
 }
 
 #[test]

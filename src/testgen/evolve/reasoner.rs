@@ -5,7 +5,7 @@ use super::patterns::{TARGETS, patterns};
 use super::resources::Resources;
 use super::{examples, reply};
 use crate::error::Result;
-use crate::llm::model_session::{Question, Traced, rank_of};
+use crate::llm::model_session::{Caller, Question, Traced, rank_of};
 use crate::llm::{Message, Prompt, Speaker};
 use crate::platform::process::Interrupt;
 use crate::store::EvolutionRow;
@@ -57,14 +57,9 @@ pub fn propose(
         max_tokens: u64::from(situation.config.max_tokens),
     };
     let model = resources.models.name(ROLE, rank_of(attempt));
-    let question = Question {
-        store: &mut *resources.store,
-        reporter: &mut *resources.reporter,
-        function,
-        traced: Traced::default(),
-        interrupt,
-    };
-    let answer = resources.models.ask(question, prompt)?;
+    let caller = Caller { store: &mut *resources.store, reporter: &mut *resources.reporter, interrupt };
+    let question = Question { function, traced: Traced::default(), prompt };
+    let answer = resources.models.ask(caller, question)?;
     let is_answered = answer.is_ok();
     let change = match answer {
         Err(why) => TestGenConfigChange::keep(format!("the model did not answer: {why}")),

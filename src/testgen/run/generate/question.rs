@@ -4,7 +4,7 @@ use super::{Run, in_words};
 use crate::error::Result;
 use crate::event::Reporter;
 use crate::judge::coverage::{Missed, Way};
-use crate::llm::model_session::{ModelSession, Question, Traced};
+use crate::llm::model_session::{Caller, ModelSession, Question, Traced};
 use crate::llm::{Prompt, Reply};
 use crate::store::Store;
 use crate::test_record::TestCategory;
@@ -52,8 +52,8 @@ impl Run<'_, '_> {
         reporter: &mut dyn Reporter,
     ) -> Result<std::result::Result<Reply, String>> {
         let (function, interrupt) = (&self.planned.function, self.instruments.interrupt());
-        let question = Question { store, reporter, function, traced: Traced::default(), interrupt };
-        models.ask_for_parts(question, prompt)
+        let question = Question { function, traced: Traced::default(), prompt };
+        models.ask_for_parts(Caller { store, reporter, interrupt }, question)
     }
 
     /// Surviving mutants that a prompt may show, a line each; those of callees if tests of category Integration are
