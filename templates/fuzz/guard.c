@@ -100,14 +100,18 @@ static const char *signal_name(int number)
     }
 }
 
-/* Once so many calls hung, what takes much longer than all that ever returned is not waited for; a quarter of the usual time always is. */
+/*
+ * Once some calls hung, what takes much longer than all that ever returned is not waited for. A quarter of the usual time
+ * always is, and an eighth once many hung: such a function would spend nearly all of a run on inputs that say nothing.
+ */
 #define KNOWN_TO_HANG 8
+#define OFTEN_HANGS 64
 #define MUCH_LONGER 8
 
 static unsigned limit(void)
 {
     unsigned patience = ticks_allowed > usual ? ticks_allowed / usual : 1;
-    unsigned least = usual / 4 + 1, much = 1 + MUCH_LONGER * longest;
+    unsigned least = usual / (hangs < OFTEN_HANGS ? 4 : 8) + 1, much = 1 + MUCH_LONGER * longest;
     unsigned learned = (much > least ? much : least) * patience;
     return hangs >= KNOWN_TO_HANG && learned < ticks_allowed ? learned : ticks_allowed;
 }
