@@ -1,5 +1,5 @@
 //! The harness around a fuzz target that a model wrote: how the target's one call reaches C or the port. The target
-//! only builds the arguments. The callee, the guard and the comparison are here and in the runtime (`ground`),
+//! only builds the arguments. The callee, the guard and the comparison are here and in the runtime (`target_side`),
 //! where the target cannot change them.
 
 use super::Emitter;

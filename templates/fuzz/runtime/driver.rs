@@ -1,5 +1,5 @@
-//! Runs one input on both sides: decode, C original, port, comparison. `tally` counts, `finding` ends the run
-//! with a finding, and `modes` has the other tasks of the process.
+//! Runs one input on both sides: decode, C original, port, comparison. `counts` keeps count, `finding` ends the run
+//! with a finding, and `tasks` has the other tasks of the process.
 
 use super::codec::{Reader, Writer};
 use super::finding::stop;
