@@ -1,4 +1,4 @@
-//! The flags of a library: the user's settings, where the flags were found, and clang's arguments. `discover`
+//! The flags of a library: the user's settings, where the flags were found, and clang's arguments. `source_discovery`
 //! finds them.
 
 use super::kept_flags::PATH_FLAGS;

@@ -1,6 +1,6 @@
 //! Reading C: sources and flags, syntax from libclang, types and signatures from bindgen, porting order.
 //!
-//! `discover` finds the sources and their flags (with `compdb`, `build_system` or `include_guess`), `parse`
+//! `source_discovery` finds the sources and their flags (with `compdb`, `build_system` or `include_guess`), `parse`
 //! reads their functions, `graph` orders them, `bind` generates `ffi.rs`, and `front` runs all of these.
 
 pub mod text;

@@ -1,4 +1,4 @@
-//! A contract in words: which inputs exist and what is compared. Each role in `contract::roles`
+//! A contract in words: which inputs exist and what is compared. Each role in `contract::parameter_roles`
 //! describes its parameter.
 //!
 //! The author of a port does not learn which inputs are likely or tried first.

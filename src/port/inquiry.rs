@@ -1,4 +1,4 @@
-//! Questions beside the ports: about contracts, fuzz targets, and inputs on which C breaks. Each is a step of the
+//! Questions other than those for ports: about contracts, fuzz targets, and inputs on which C breaks. Each is a step of the
 //! trace. `proposals` and `feasibility` decide what to ask and what becomes of the answers.
 
 use super::prompt::{Question, Templates};
@@ -30,7 +30,7 @@ pub struct Inquiry<'a> {
     pub reopen: Reopen<'a>,
     pub interrupt: &'a Interrupt,
     pub reporter: &'a mut dyn Reporter,
-    /// The number of questions that wait for a model at a time.
+    /// How many questions may wait for a model at once.
     pub jobs: usize,
 }
 
@@ -57,11 +57,14 @@ impl Inquiry<'_> {
         attempt: u32,
         problem: Option<&str>,
     ) -> Result<Vec<std::result::Result<Reply, String>>> {
-        let (mut asked, mut taken) = (Vec::new(), Vec::new());
-        for (planned, question) in questions {
+        let mut prompts = Vec::new();
+        for (planned, question) in &questions {
             let context = context(project, planned)?;
             let max_tokens = self.models.max_tokens(question.role(), rank_of(attempt));
-            let prompt = self.templates.prompt(&context, &question, problem, "", attempt, max_tokens)?;
+            prompts.push(self.templates.prompt(&context, question, problem, "", attempt, max_tokens)?);
+        }
+        let (mut asked, mut taken) = (Vec::new(), Vec::new());
+        for ((planned, question), prompt) in questions.iter().zip(prompts) {
             let function = &planned.function;
             self.say(&function.name, attempt, format!("asking the {}", question.role()));
             let taking = Taking::begin(

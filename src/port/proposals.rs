@@ -77,15 +77,21 @@ impl Inquiry<'_> {
     ///
     /// # Errors
     /// Those of models, of the store and of running the fuzz process, and Ctrl-C; a spent budget ends the asking, no more.
-    pub(super) fn run<P: Proposal>(&mut self, mut opened: Opened, names: &[SymbolName]) -> Result<Opened> {
+    pub(super) fn run<P: Proposal>(&mut self, opened: Opened, names: &[SymbolName]) -> Result<Opened> {
         // A tree that does not build now is not the proposal's fault.
         if !names.is_empty() {
             let planned =
                 names.iter().map(|name| opened.0.find(name.as_str())).collect::<Result<Vec<_>>>()?;
             Judge::new(&opened.0, self.interrupt).harnesses(&planned, self.reporter)?;
         }
-        let mut first = self.first::<P>(&mut opened, names)?;
-        self.each(opened, names, P::NOUN, |inquiry, opened, name| {
+        // As many first answers as models are asked for at a time: an end of the run loses no more.
+        let (mut first, mut batches, mut left) = (BTreeMap::new(), names.chunks(self.jobs.max(1)), 0);
+        self.each(opened, names, P::NOUN, |inquiry, mut opened, name| {
+            if left == 0 {
+                let batch = batches.next().unwrap_or_default();
+                (first, left) = (inquiry.first::<P>(&mut opened, batch)?, batch.len());
+            }
+            left -= 1;
             let (mut opened, ended) = inquiry.one::<P>(opened, name, first.remove(name))?;
             if let Err(why) = &ended {
                 let (run, word) = (inquiry.models.id, "given up".to_owned());
@@ -205,8 +211,7 @@ impl Inquiry<'_> {
         store.learn(Lesson { kind, scope, key, text, source, proven: false }).map(drop)
     }
 
-    /// The first answers about `names`. They are waited for side by side, as no question depends on another answer;
-    /// what is proposed is then tested in turn.
+    /// The first answers about `names`, which are waited for side by side; what is proposed is then tested in turn.
     fn first<P: Proposal>(
         &mut self,
         (project, store): &mut Opened,

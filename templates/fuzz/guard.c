@@ -39,8 +39,8 @@ volatile sig_atomic_t implfuzz_armed;
 
 static sigjmp_buf resume;
 static volatile sig_atomic_t guarding;
-/* The thread that `resume` leads back to. libFuzzer has another one, and C may start some. */
-static pthread_t guarded;
+/* The thread that `resume` leads back to. libFuzzer runs a second thread, and C may start more. */
+static volatile pthread_t guarded;
 static struct implfuzz_broke broke;
 static struct sigaction chained[65];
 static volatile unsigned long calls, calls_at_tick;
@@ -57,8 +57,16 @@ void implfuzz_ledger_watch(int on);
 /* Set while the port runs (heap.rs). */
 unsigned char implfuzz_in_port;
 
+static int on_guarded_thread(void)
+{
+    return pthread_equal(pthread_self(), guarded);
+}
+
+/* Leaves the call. Returns on a thread that the call does not run on: what happens there ends the process, as without a guard. */
 static void skip(const char *reason, const struct source_location *at)
 {
+    if (!on_guarded_thread())
+        return;
     broke.reason = reason;
     broke.file = at ? at->file : NULL;
     broke.line = at ? at->line : 0;
@@ -101,19 +109,28 @@ static const char *signal_name(int number)
 }
 
 /*
- * Once some calls hung, what takes much longer than all that ever returned is not waited for. A quarter of the usual time
- * always is, and an eighth once many hung: such a function would spend nearly all of a run on inputs that say nothing.
+ * Once KNOWN_TO_HANG calls have hung, a call that runs much longer than any that returned counts as a hang, too. Each call
+ * gets at least a quarter of the usual time, or an eighth once OFTEN_HANGS calls have hung: such a function would spend
+ * nearly all of a run on inputs that say nothing. Where every input counts, nothing is learned.
  */
 #define KNOWN_TO_HANG 8
 #define OFTEN_HANGS 64
 #define MUCH_LONGER 8
+
+static int learns = 1;
+
+/* From now on each call has the whole time. */
+void implfuzz_guard_learn_nothing(void)
+{
+    learns = 0;
+}
 
 static unsigned limit(void)
 {
     unsigned patience = ticks_allowed > usual ? ticks_allowed / usual : 1;
     unsigned least = usual / (hangs < OFTEN_HANGS ? 4 : 8) + 1, much = 1 + MUCH_LONGER * longest;
     unsigned learned = (much > least ? much : least) * patience;
-    return hangs >= KNOWN_TO_HANG && learned < ticks_allowed ? learned : ticks_allowed;
+    return learns && hangs >= KNOWN_TO_HANG && learned < ticks_allowed ? learned : ticks_allowed;
 }
 
 /* Ticks within the current call, or the last one. */
@@ -122,7 +139,10 @@ static unsigned taken(void)
     return calls == calls_at_tick ? ticks : 0;
 }
 
-/* The timer counts processor time in steps of 4 ms; a call still running after `limit` of them hangs. */
+/*
+ * The timer counts processor time in steps of 4 ms, and interrupts whichever thread runs. A call still running after `limit` steps
+ * hangs. The guarded thread is called only then: a wait of C's that it interrupts may end early.
+ */
 static void on_tick(void)
 {
     if (!guarding)
@@ -131,6 +151,10 @@ static void on_tick(void)
         calls_at_tick = calls;
         ticks = 0;
     } else if (++ticks >= limit() && armed) {
+        if (!on_guarded_thread()) {
+            pthread_kill(guarded, SIGPROF);
+            return;
+        }
         hangs++;
         skip("hang", NULL);
     }
@@ -138,16 +162,11 @@ static void on_tick(void)
 
 static void on_signal(int number, siginfo_t *info, void *context)
 {
-    /* The timer interrupts whichever thread runs. No other thread may jump. */
-    int here = pthread_equal(pthread_self(), guarded);
     if (number == SIGPROF) {
-        if (here)
-            on_tick();
-        else if (guarding)
-            pthread_kill(guarded, SIGPROF);
+        on_tick();
         return;
     }
-    if (armed && here)
+    if (armed)
         skip(signal_name(number), NULL);
     const struct sigaction *next = &chained[number];
     if (next->sa_flags & SA_SIGINFO) {
@@ -188,6 +207,7 @@ int implfuzz_guard(void (*call)(void *), void *argument, struct implfuzz_broke *
         call(argument);
         return 0;
     }
+    guarded = pthread_self();
     if (!installed) {
         installed = 1;
         install();
@@ -197,7 +217,6 @@ int implfuzz_guard(void (*call)(void *), void *argument, struct implfuzz_broke *
         return 1;
     }
     calls++;
-    guarded = pthread_self();
     armed = guarding = 1;
     call(argument);
     armed = guarding = 0;
@@ -517,8 +536,10 @@ int implfuzz_is_bad_block(void *block)
     int asked = armed || implfuzz_ledger_watching();
     if (!asked || !__sanitizer_get_ownership || __sanitizer_get_ownership(block))
         return 0;
-    if (armed)
+    if (armed) {
         skip("asan bad free", NULL);
+        return 0; /* another thread: the sanitizer reports it */
+    }
     implfuzz_ledger_bad();
     return 1;
 }

@@ -5,11 +5,11 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 
-/// `main` guards a call that waits for another thread. With an argument that thread breaks, else it keeps the processor
-/// busy: all of the timer's signals interrupt it, and none the guarded thread.
+/// `main` guards a call that waits for another thread. That thread breaks or ends the process, as the argument says;
+/// without one it keeps the processor busy: all of the timer's signals interrupt it, and none the guarded thread.
 const PROGRAM: &str = r#"
 #include <pthread.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,21 +17,22 @@ struct implfuzz_broke { const char *reason, *file; unsigned line; };
 int implfuzz_guard(void (*)(void *), void *, struct implfuzz_broke *);
 void implfuzz_guard_ticks(unsigned, int);
 
-static void *other(void *breaks) {
-    if (breaks) __builtin_trap();
+static void *other(void *how) {
+    if (how && strcmp(how, "breaks") == 0) __builtin_trap();
+    if (how) exit(5);
     for (volatile unsigned long n = 0; n < 20000000000ul; n++) {}
     return NULL;
 }
 
-static void call(void *breaks) {
+static void call(void *how) {
     pthread_t thread;
-    if (pthread_create(&thread, NULL, other, breaks) == 0) pthread_join(thread, NULL);
+    if (pthread_create(&thread, NULL, other, how) == 0) pthread_join(thread, NULL);
 }
 
 int main(int argc, char **argv) {
     struct implfuzz_broke broke = {"nothing", NULL, 0};
     implfuzz_guard_ticks(25, 1);
-    int broken = implfuzz_guard(call, argc > 1 ? argv : NULL, &broke);
+    int broken = implfuzz_guard(call, argc > 1 ? argv[1] : NULL, &broke);
     _exit(broken && strcmp(broke.reason, "hang") == 0 ? 7 : 1);
 }
 "#;
@@ -55,6 +56,7 @@ fn only_the_guarded_thread_leaves_a_call() {
 
     assert_eq!(run(&dir.join("guard"), &[]).code(), Some(7));
     let broken = run(&dir.join("guard"), &["breaks"]);
+    assert_eq!(run(&dir.join("guard"), &["exits"]).code(), Some(5));
     assert!(matches!(broken.signal(), Some(libc::SIGILL | libc::SIGTRAP)), "{broken}");
 }
 

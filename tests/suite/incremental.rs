@@ -1,7 +1,7 @@
 //! After an edit of one C file, only its dependents are read again and only their evidence becomes stale. Everything
 //! else keeps its bytes and its modification time.
 
-use crate::support::{Repo, Tree};
+use crate::support::{Repo, Tree, assert_same};
 use serde_json::Value;
 use std::path::Path;
 
@@ -138,4 +138,13 @@ fn a_function_that_left_the_library_is_told_and_kept() {
     let ran = repo.run(&["init"]);
     assert!(ran.stderr.contains("alone.rs: `alone` is no longer in the C library"), "{ran}");
     assert!(repo.read("rust/src/alone.rs").contains("x / 2"));
+}
+
+#[test]
+fn files_of_an_older_runtime_leave_the_crate() {
+    let repo = Repo::initialised();
+    let before = repo.tree();
+    repo.write("rust/fuzz/runtime/src/of_before.rs", "//! A module that this release does not have.\n");
+    repo.run(&["init"]).ok();
+    assert_same(&before, &repo.tree());
 }

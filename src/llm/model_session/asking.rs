@@ -94,7 +94,7 @@ impl ModelSession {
                         asked.push((at, question, cut_off));
                     }
                     Err(error) if error.kind() != ErrorKind::Budget => return Err(error),
-                    // What is set aside for the others may be free after them.
+                    // There may be room once the others have ended.
                     Err(_) if !asked.is_empty() => {
                         open.push_front((at, (question, cut_off)));
                         break;
@@ -105,10 +105,16 @@ impl ModelSession {
                 }
             }
             let exchanges = ask_all(permitted, interrupt, |text| reporter.event(Event::Note { text }));
-            let mut interrupted = false;
+            let mut failed = None;
             for ((at, question, cut_off), exchange) in asked.into_iter().zip(exchanges) {
                 let rank = rank_of(question.prompt.attempt);
-                self.heard(store, reporter, question.function, &exchange, rank, question.traced)?;
+                // The others have been paid for, too.
+                if let Err(error) =
+                    self.heard(store, reporter, question.function, &exchange, rank, question.traced)
+                {
+                    failed.get_or_insert(error);
+                    continue;
+                }
                 if let Some(prompt) = exchange.longer() {
                     open.push_front((at, (Question { prompt, ..question }, exchange.reply.ok())));
                     continue;
@@ -117,7 +123,7 @@ impl ModelSession {
                     // Recordings of ports need not have one of this.
                     Err(ModelError::NoRecording { .. }) => Err("no answer was recorded".into()),
                     Err(ModelError::Interrupted) => {
-                        interrupted = true;
+                        failed.get_or_insert(ModelError::Interrupted.into());
                         continue;
                     }
                     // The run has other work, which a model that fails here does not undo.
@@ -126,8 +132,8 @@ impl ModelSession {
                 };
                 done.insert(at, (answer, cut_off));
             }
-            if interrupted {
-                return Err(ModelError::Interrupted.into());
+            if let Some(error) = failed {
+                return Err(error);
             }
         }
         Ok(done.into_values().collect())

@@ -222,7 +222,8 @@ pub fn headers(project: &Project) -> Vec<String> {
     all.into_iter().collect()
 }
 
-/// Removes generated harnesses and contracts of functions that no longer exist; edited files stay.
+/// Removes generated harnesses and contracts of functions that no longer exist, and files of an older runtime; edited
+/// files stay.
 fn remove_stale(rust: &Path, generated: &BTreeSet<PathBuf>, project: &Project) -> Result<()> {
     for dir in ["fuzz/src/harness", "fuzz/fuzz_targets"] {
         for (path, text) in files_in(&rust.join(dir))? {
@@ -231,6 +232,12 @@ fn remove_stale(rust: &Path, generated: &BTreeSet<PathBuf>, project: &Project) -
             if ours && !generated.contains(&path) {
                 fs::remove_file(&path)?;
             }
+        }
+    }
+    // The runtime is the tool's alone.
+    for (path, _) in files_in(&rust.join("fuzz/runtime/src"))? {
+        if !generated.contains(&path) {
+            fs::remove_file(&path)?;
         }
     }
     let judged = project.planned.iter().filter(|p| p.judgeable.contract().is_some());

@@ -53,6 +53,7 @@ pub(super) fn run<C: Case>(task: Task) {
                 unsafe { libc::_exit(3) };
             }
             watch();
+            guard::learn_nothing();
             // One writer for all points, because this loop runs billions of times.
             let mut writer = Writer::default();
             for point in range {
@@ -62,7 +63,8 @@ pub(super) fn run<C: Case>(task: Task) {
                     C::encode(&args, &mut writer);
                     guard::choose_errno(&writer.bytes);
                     driver::execute::<C>(&args, &|| encoded::<C>(&args));
-                    let other = (of <= TWICE).then(|| stretch::with_other_errno(&writer.bytes, C::extents().len())).flatten();
+                    let other = || stretch::with_other_errno(&writer.bytes, C::extents().len());
+                    let other = (of <= TWICE).then(other).flatten();
                     if let Some(other) = other {
                         guard::choose_errno(&other);
                         driver::repeat::<C>(&args, &other);

@@ -1,5 +1,5 @@
-//! The generated code of one function without its types. Only what runs for every input of the fuzzer knows the
-//! types; all else is compiled once for all functions.
+//! The generated code of one function without its types. Only what runs for every input knows the types; all else is
+//! compiled once for all functions.
 //! Written by cargo-implfuzz.
 
 use super::codec::{Reader, Writer};
@@ -13,7 +13,7 @@ use std::any::Any;
 use std::ffi::c_void;
 use std::marker::PhantomData;
 
-/// A [`Case`] whose arguments and effects are values of any type: those that its own methods return.
+/// A [`Case`] with its types erased. Arguments and effects must come from the methods of the same function.
 pub trait Function: Sync {
     /// Runs an input on both sides. The caller has chosen `errno`.
     fn judge(&self, input: &[u8]) -> Judged;

@@ -14,6 +14,7 @@ struct RawBroke {
 unsafe extern "C" {
     fn implfuzz_guard(call: extern "C" fn(*mut c_void), argument: *mut c_void, out: *mut RawBroke) -> c_int;
     fn implfuzz_guard_ticks(allowed: c_uint, as_usual: c_int);
+    fn implfuzz_guard_learn_nothing();
     fn implfuzz_guard_begin();
     fn implfuzz_guard_was_slow() -> c_int;
     fn implfuzz_held() -> c_ulong;
@@ -54,6 +55,12 @@ pub fn allow(millis: u32) {
     ALLOWED.store(millis, Ordering::Relaxed);
     // SAFETY: sets numbers.
     unsafe { implfuzz_guard_ticks(millis.div_ceil(4), 1) };
+}
+
+/// From now on each call has the whole time limit, however many hung.
+pub fn learn_nothing() {
+    // SAFETY: sets a number.
+    unsafe { implfuzz_guard_learn_nothing() };
 }
 
 /// Starts another input.

@@ -5,7 +5,7 @@ use crate::contract::parameter_roles::{Form, Notation};
 use crate::contract::types::Sequence;
 use crate::symbol::SymbolName;
 
-/// Largest number of steps before the call, and after it, as in the fuzz process (`runtime/story.rs`).
+/// Largest number of steps before the call, and after it, as in the fuzz process (`runtime/sequence_input.rs`).
 pub const BEFORE: usize = 12;
 const AFTER: usize = 8;
 
