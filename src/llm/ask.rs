@@ -17,8 +17,8 @@ pub fn ask(chosen: &Chosen, permit: Permit, asker: &Asker) -> Exchange {
     Exchange { prompt, reply, took, worst }
 }
 
-/// Asks side by side, and waits for all answers, which come in the order of the questions. `note` is told of each failed
-/// try.
+/// Asks several questions side by side and waits for all answers. They come in the order of the questions. `note`
+/// is told of each failed try.
 pub fn ask_all(
     permitted: Vec<(Arc<Chosen>, Permit)>,
     interrupt: &Interrupt,

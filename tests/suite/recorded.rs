@@ -31,7 +31,7 @@ const BUDGET: [&str; 6] = [
     "--config",
     "fuzz.loop_seconds=5",
     "--config",
-    "fuzz.accept_seconds=120",
+    "fuzz.accept_seconds=180",
     "--config",
     "fuzz.accept_executions=200000",
 ];

@@ -1,4 +1,5 @@
-//! `verify` judges the ports in the tree, whoever wrote them; `last_judgement` gives their status without judging.
+//! `verify` judges the ports in the tree. It does not matter who wrote them. `last_judgement` gives their status
+//! without judging them again.
 
 mod last_judgement;
 mod trial;

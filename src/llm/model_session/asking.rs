@@ -54,7 +54,7 @@ impl ModelSession {
         Ok(answer.or_else(|why| cut_off.ok_or(why)))
     }
 
-    /// As [`ModelSession::ask`], for several questions of which up to `jobs` wait at a time.
+    /// As [`ModelSession::ask`], for several questions. Up to `jobs` of them wait for an answer at once.
     ///
     /// # Errors
     /// Those of the model and the store, and Ctrl-C.
@@ -108,7 +108,7 @@ impl ModelSession {
             let mut failed = None;
             for ((at, question, cut_off), exchange) in asked.into_iter().zip(exchanges) {
                 let rank = rank_of(question.prompt.attempt);
-                // The others have been paid for, too.
+                // An error here must not lose the other answers, which are paid for.
                 if let Err(error) =
                     self.heard(store, reporter, question.function, &exchange, rank, question.traced)
                 {
