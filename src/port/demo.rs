@@ -11,6 +11,7 @@ use crate::platform::process::Interrupt;
 use crate::port::prompt::Templates;
 use crate::port::result::PortResult;
 use crate::port::session::Session;
+use crate::port::worker::places;
 use crate::port::{resume, run};
 use crate::project::init;
 use crate::project::ported::Ported;
@@ -81,7 +82,9 @@ pub fn demo(
     let (wanted, unrecorded): (Vec<_>, Vec<_>) = project.planned.iter().partition(|p| {
         p.judgeable.contract().is_none() || RECORDINGS.get_dir(p.function.name.as_str()).is_some()
     });
-    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    // Recorded replies take no time. With more workers than build directories, most ports would only be built and run
+    // once more, because another one entered the tree meanwhile.
+    let jobs = places(std::thread::available_parallelism().map_or(1, usize::from));
     let asks = Asks {
         command: "demo: port --all",
         roles: &PORT_ROLES,

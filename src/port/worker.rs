@@ -43,9 +43,13 @@ pub struct Machine {
 impl Machine {
     /// A machine with this number of cores.
     pub fn new(cores: usize, stop: Interrupt) -> Self {
-        let places = (cores / CORES_A_PLACE).clamp(1, MOST_PLACES);
-        Self { cores: Slots::new(cores), places: Slots::new(places), tree: Slots::new(1), stop }
+        Self { cores: Slots::new(cores), places: Slots::new(places(cores)), tree: Slots::new(1), stop }
     }
+}
+
+/// The number of build directories on a machine with this number of cores.
+pub(super) fn places(cores: usize) -> usize {
+    (cores / CORES_A_PLACE).clamp(1, MOST_PLACES)
 }
 
 /// The thread that ports one function.
