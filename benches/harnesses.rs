@@ -246,8 +246,8 @@ fn head() -> String {
          - **with harness**, **working**: share of all functions that have a harness, and that have a working harness. **external**: number of functions that are not `static`. **working of these**: share of the external functions that have a working harness.\n\
          - **equivalent**: number of mutants that compile to the same code as the original; **mutants killed** does not count them. No mutant was marked as equivalent by hand.\n\
          - **seconds each**: time limit for the mutants of one function. **seconds in all**: wall time of `contract --check --all`.\n\n\
-         Allocations may fail in functions on handles (`fuzz.fail_allocations`). The libraries were measured at different times, with different versions of the tool. \
-         [data/harnesses.json](data/harnesses.json) lists every function without a working harness and every surviving mutant; lists from older runs name at most six functions per reason.\n\n\
+         Allocations may fail in functions on handles (`fuzz.fail_allocations`). \
+         [data/harnesses.json](data/harnesses.json) lists every function without a working harness and every surviving mutant.\n\n\
          `cargo bench --bench harnesses -- --write --seconds N [PACKAGE...]` writes this page and that file.\n",
         ACCEPTED * 100.0,
         KILLED * 100.0
