@@ -21,6 +21,7 @@ pub mod harness;
 // floor 3: running and reading candidates
 pub mod audit;
 pub mod fuzz;
+pub mod in_place;
 // floor 4: what the tool does
 pub mod project;
 pub mod evidence;
@@ -28,6 +29,7 @@ pub mod judge;
 pub mod port;
 pub mod testgen;
 pub mod dropin;
+pub mod drivers;
 // floor 5: output
 pub mod report;
 // floor 6: the command line

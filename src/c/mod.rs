@@ -46,6 +46,7 @@ mod record_names;
 pub mod bind;
 pub mod front;
 pub mod mutants;
+pub mod entries;
 pub mod call_sites;
 pub mod optimised;
 

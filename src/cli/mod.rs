@@ -3,8 +3,8 @@
 pub mod commands;
 
 use crate::cli::commands::{
-    Session, check, contract, coverage, demo, doctor, dropin, findings, fuzz, hook, init, list, memory, port,
-    stats, status, testgen, verify,
+    Session, check, contract, coverage, demo, doctor, drivers, dropin, findings, fuzz, hook, init, list,
+    memory, port, stats, status, testgen, verify,
 };
 use crate::dropin::wrapper;
 use crate::error::{ExitCode, Result};
@@ -74,6 +74,7 @@ enum Command {
     Memory(memory::Args),
     Testgen(testgen::Args),
     Fuzz(fuzz::Args),
+    Drivers(drivers::Args),
     Dropin(dropin::Args),
     Demo(demo::Args),
 }
@@ -150,6 +151,7 @@ fn dispatch(cli: Cli, screen: Screen) -> Result<ExitCode> {
         Command::Testgen(args) => testgen::run(&session, &args),
         Command::Memory(args) => memory::run(&session, &args),
         Command::Fuzz(args) => fuzz::run(&session, &args),
+        Command::Drivers(args) => drivers::run(&session, &args),
         Command::Dropin(args) => dropin::run(&session, &args),
         Command::Demo(args) => demo::run(&session, &args),
     }

@@ -39,6 +39,7 @@ pub struct Config {
     pub port: Port,
     pub llm: Llm,
     pub dropin: Dropin,
+    pub drivers: Drivers,
 }
 
 impl Default for Config {
@@ -56,6 +57,7 @@ impl Default for Config {
             port: Port::default(),
             llm: Llm::default(),
             dropin: Dropin::default(),
+            drivers: Drivers::default(),
         }
     }
 }
@@ -151,6 +153,28 @@ pub struct Rust {
 impl Default for Rust {
     fn default() -> Self {
         Self { crate_name: None, dir: "rust".into(), signature: Signature::default() }
+    }
+}
+
+/// `[drivers]`: programs that run the library on inputs.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Drivers {
+    /// Files that define `LLVMFuzzerTestOneInput`; all of the repository where empty.
+    pub files: Vec<String>,
+    /// Compiler flags for them, behind the library's folders and macros.
+    pub flags: Vec<String>,
+    /// Arguments for their linker, such as `-lpng`.
+    pub link: Vec<String>,
+    /// Folders with inputs to begin with.
+    pub seeds: Vec<String>,
+    /// Seconds of fuzzing that make a driver's corpus.
+    pub seconds: u64,
+}
+
+impl Default for Drivers {
+    fn default() -> Self {
+        Self { files: Vec::new(), flags: Vec::new(), link: Vec::new(), seeds: Vec::new(), seconds: 60 }
     }
 }
 

@@ -16,6 +16,7 @@ mod cheats;
 mod check;
 mod contract;
 mod coverage;
+mod drivers;
 mod dropin;
 mod errno;
 mod exhaustive;

@@ -6,6 +6,7 @@ pub mod contract;
 pub mod coverage;
 pub mod demo;
 pub mod doctor;
+pub mod drivers;
 pub mod dropin;
 pub mod port_dry_run;
 pub mod contract_edit;

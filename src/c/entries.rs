@@ -1,0 +1,73 @@
+//! Second names for the entries of functions: one in every unit that has a copy of the function. A function in a
+//! header has a copy in each unit that includes it.
+
+use super::analysis_cache::Tools;
+use super::translate::with_compiler;
+use super::workers;
+use crate::error::Result;
+use crate::symbol::{Function, Library, RelPath, SymbolKey, Unit};
+use camino::Utf8Path;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The entries of a library's functions.
+#[derive(Debug, Clone, Default)]
+pub struct Entries {
+    /// What is appended to each unit.
+    pub lines: BTreeMap<RelPath, Vec<String>>,
+    /// The linker's names of the entries of each function.
+    pub of: BTreeMap<SymbolKey, Vec<String>>,
+}
+
+/// The functions that have a copy in a unit, with the names that their entries get there.
+struct Names<'l> {
+    functions: Vec<(&'l Function, String)>,
+    unit: &'l Unit,
+}
+
+/// Names the entries of all functions. Where the compiler rejects a name, the function has no copy in that unit.
+///
+/// # Errors
+/// `Environment` without the compiler, `Io` when the scratch folder cannot be written, and Ctrl-C.
+pub fn entries(root: &Utf8Path, library: &Library, tools: Tools) -> Result<Entries> {
+    let sources: BTreeSet<&RelPath> = library.units.iter().map(|unit| &unit.file).collect();
+    let names: Vec<Names> = library
+        .units
+        .iter()
+        .enumerate()
+        .map(|(number, unit)| {
+            let is_here = |function: &&Function| match sources.contains(&function.place.file) {
+                true => {
+                    function.place.file == unit.file || library.unit_of.get(&function.key) == Some(&unit.file)
+                }
+                false => true,
+            };
+            let all = library.functions.iter().enumerate().filter(|(_, function)| is_here(function));
+            let named = all.map(|(at, function)| (function, format!("implfuzz_entry_{number}_{at}")));
+            Names { functions: named.collect(), unit }
+        })
+        .collect();
+    let (cc, scratch) = ((tools.programs)()?.cc, tools.scratch.join("entries"));
+    let refused = with_compiler(root, (&cc, &scratch), tools.interrupt, |compiler| {
+        workers::map(&names, |names| {
+            tools.interrupt.check()?;
+            let lines: Vec<String> = names.functions.iter().map(|(f, name)| line(f, name)).collect();
+            Ok(compiler.translate(names.unit, &lines)?.map(|translation| translation.refused))
+        })
+    })?;
+    let mut all = Entries::default();
+    for (names, refused) in names.iter().zip(refused) {
+        // A unit that does not compile has no entries; building it will say why.
+        let Ok(refused) = refused else { continue };
+        let kept = names.functions.iter().enumerate().filter(|(at, _)| !refused.contains_key(at));
+        for (_, (function, name)) in kept {
+            all.lines.entry(names.unit.file.clone()).or_default().push(line(function, name));
+            all.of.entry(function.key.clone()).or_default().push(name.clone());
+        }
+    }
+    Ok(all)
+}
+
+fn line(function: &Function, name: &str) -> String {
+    let c_name = &function.c_name;
+    format!("extern __typeof__({c_name}) {name} __attribute__((alias(\"{c_name}\")));")
+}

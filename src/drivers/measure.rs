@@ -1,0 +1,103 @@
+//! Measures how well functions can be judged in place: C's mutants as candidates.
+
+use super::{Report, Work};
+use crate::c::mutants::{Mutants, Plant, mutants};
+use crate::error::Result;
+use crate::event::{Event, Reporter};
+use crate::in_place::build;
+use crate::in_place::run::{self, Judged, Number};
+use crate::in_place::table::why_not;
+use crate::platform::process::Interrupt;
+use crate::project::Project;
+use crate::symbol::{Function, SymbolName};
+use crate::verdict::Share;
+use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+/// Largest number of mutants of one function.
+const MOST: usize = 30;
+
+/// The measurements of one function.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    pub symbol: SymbolName,
+    pub judged: Judged,
+    /// Mutants that compile to C's own code are left out.
+    pub kills: Share,
+    /// C differs from its unchanged copy, so that nothing can be judged.
+    pub differs: Option<run::Difference>,
+    /// Why there are no mutants.
+    pub without: Option<String>,
+}
+
+/// Judges the mutants of every function that a driver reaches, each for this long.
+///
+/// # Errors
+/// `C` if the mutants cannot be built, and Ctrl-C.
+pub fn measure(
+    project: &Project,
+    report: &Report,
+    time: Duration,
+    interrupt: &Interrupt,
+    reporter: &mut dyn Reporter,
+) -> Result<Vec<Measured>> {
+    let work = Work::of(project, interrupt)?;
+    let reached: Vec<Number> = report.reached().into_iter().collect();
+    let functions: Vec<&Function> =
+        reached.iter().map(|number| &project.library.functions[*number]).collect();
+    reporter.event(Event::StepStarted { step: "building mutants of C".into(), total: None });
+    let made = work.with_tools(|tools| {
+        mutants(work.root, &project.library, &functions, (MOST, Plant::Nothing), tools)
+    })?;
+    let entries = work.entries()?;
+    let parts = work.parts(&entries, &made);
+    let dir = work.dir("mutants");
+    let built = build::library(parts, work.place(&dir)?)?;
+    let mut programs = Vec::new();
+    for driven in &report.drivers {
+        programs.push(built.program(&driven.driver, parts, work.place(&dir)?)?);
+    }
+    reporter.event(Event::StepFinished { message: String::new() });
+    let count = reached.len();
+    reporter.event(Event::StepStarted { step: format!("judging {count} functions in place"), total: None });
+    let (library, drivers) = (&project.library, &report.drivers);
+    let measured = reached.into_par_iter().map(|number| {
+        let mut judged = Judged::default();
+        for (driven, program) in drivers.iter().zip(&programs) {
+            let inputs: Vec<&Path> = driven
+                .reach
+                .iter()
+                .filter(|reach| reach.calls.contains_key(&number))
+                .map(|reach| reach.input.as_path())
+                .collect();
+            if !inputs.is_empty() {
+                add(&mut judged, run::judge(program, number, &inputs, time, interrupt)?);
+            }
+        }
+        Ok(result(&library.functions[number], judged, &made))
+    });
+    let measured = measured.collect::<Result<Vec<_>>>()?;
+    reporter.event(Event::StepFinished { message: String::new() });
+    Ok(measured)
+}
+
+fn add(all: &mut Judged, one: Judged) {
+    all.calls += one.calls;
+    all.judged += one.judged;
+    all.killed.extend(one.killed);
+    all.outside = all.outside.take().or(one.outside);
+    all.broke = all.broke.take().or(one.broke);
+}
+
+fn result(function: &Function, judged: Judged, made: &Mutants) -> Measured {
+    let mutants = made.of.get(&function.name).map_or(0, Vec::len);
+    let same = made.same.get(&function.name).cloned().unwrap_or_default();
+    let telling: BTreeSet<usize> = (1..=mutants).filter(|number| !same.contains(number)).collect();
+    let killed = judged.killed.keys().filter(|number| telling.contains(number)).count();
+    let kills = Share { reached: killed as u64, total: telling.len() as u64 };
+    let name = &function.name;
+    let without = why_not(function).map(str::to_owned).or_else(|| made.without.get(name).cloned());
+    Measured { symbol: name.clone(), differs: judged.killed.get(&0).copied(), kills, without, judged }
+}

@@ -1,0 +1,233 @@
+//! Builds a program that judges in place: the library with entries that can be patched, the driver, and the judge.
+
+use super::driver::{Driver, Language};
+use super::{outside, table};
+use crate::c::entries::Entries;
+use crate::c::flags::old_c_flags;
+use crate::c::mutants::Mutants;
+use crate::config::Drivers;
+use crate::error::{Error, ErrorKind, Result};
+use crate::platform::process::{Interrupt, Job, time_limits};
+use crate::platform::toolchain::{CompilerKind, Toolchain};
+use crate::platform::workspace::write_atomic;
+use crate::symbol::{Library, Unit};
+use camino::Utf8Path;
+use fs_err as fs;
+use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
+use std::path::{Path, PathBuf};
+
+/// The judge's own files.
+const RUNTIME: [(&str, &str); 12] = [
+    ("in_place.h", include_str!("../../templates/in_place/in_place.h")),
+    ("memory.c", include_str!("../../templates/in_place/memory.c")),
+    ("pages.c", include_str!("../../templates/in_place/pages.c")),
+    ("entries.c", include_str!("../../templates/in_place/entries.c")),
+    ("candidate.c", include_str!("../../templates/in_place/candidate.c")),
+    ("judge.c", include_str!("../../templates/in_place/judge.c")),
+    ("report.c", include_str!("../../templates/in_place/report.c")),
+    ("main.c", include_str!("../../templates/in_place/main.c")),
+    ("new.cpp", include_str!("../../templates/in_place/new.cpp")),
+    ("outside.S", include_str!("../../templates/in_place/outside.S")),
+    ("trampoline_x86_64.S", include_str!("../../templates/in_place/trampoline_x86_64.S")),
+    ("trampoline_aarch64.S", include_str!("../../templates/in_place/trampoline_aarch64.S")),
+];
+
+/// Functions keep their calls: what is inlined has no entry.
+const PATCHABLE: [&str; 9] = [
+    "-O1", "-g0", "-w", "-fno-pie", "-fno-lto", "-fno-inline", "-fno-optimize-sibling-calls",
+    "-fno-stack-protector", "-U_FORTIFY_SOURCE",
+];
+/// gcc also passes arguments in its own ways where it sees all callers.
+const PATCHABLE_GCC: [&str; 4] = ["-fno-ipa-sra", "-fno-ipa-cp", "-fno-ipa-ra", "-fno-partial-inlining"];
+
+/// What goes into a program.
+#[derive(Debug, Clone, Copy)]
+pub struct Parts<'a> {
+    pub root: &'a Utf8Path,
+    pub library: &'a Library,
+    pub entries: &'a Entries,
+    pub mutants: &'a Mutants,
+    /// Libraries that the C side needs.
+    pub link: &'a [String],
+    pub settings: &'a Drivers,
+}
+
+/// A folder for the files of a build, and the tools.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    pub dir: &'a Path,
+    pub toolchain: &'a Toolchain,
+    pub interrupt: &'a Interrupt,
+}
+
+/// The library and the judge, which the programs of all drivers share.
+#[derive(Debug)]
+pub struct Built {
+    objects: Vec<PathBuf>,
+    /// Names that objects of drivers get in place of the system's.
+    renames: PathBuf,
+}
+
+/// Builds everything but the drivers.
+///
+/// # Errors
+/// `C` if a unit does not compile, `Environment` without the tools, and Ctrl-C.
+pub fn library(parts: Parts, place: Place) -> Result<Built> {
+    fs::create_dir_all(place.dir)?;
+    for (name, text) in RUNTIME {
+        write_atomic(&place.dir.join(name), text.as_bytes())?;
+    }
+    write_atomic(
+        &place.dir.join("table.c"),
+        table::text(parts.library, parts.entries, parts.mutants).as_bytes(),
+    )?;
+    let numbered: Vec<(usize, &Unit)> = parts.library.units.iter().enumerate().collect();
+    let mut objects: Vec<PathBuf> = numbered
+        .into_par_iter()
+        .map(|(number, unit)| place.unit(parts, number, unit))
+        .collect::<Result<_>>()?;
+    let outside = outside::names(&objects, parts.library)?;
+    let renames = place.dir.join("renames.txt");
+    write_atomic(&renames, outside::renames(&outside).as_bytes())?;
+    write_atomic(&place.dir.join("outside_names.inc"), outside::thunks(&outside).as_bytes())?;
+    for object in &objects {
+        place.rename(object, &renames)?;
+    }
+    objects.extend(place.runtime()?);
+    Ok(Built { objects, renames })
+}
+
+impl Built {
+    /// Links the program of a driver.
+    ///
+    /// # Errors
+    /// `C` if the driver does not compile or link, and Ctrl-C.
+    pub fn program(&self, driver: &Driver, parts: Parts, place: Place) -> Result<PathBuf> {
+        let object = place.dir.join(format!("driver-{}.o", driver.name));
+        let job = place.compiler(driver.language).dir(parts.root).timeout(time_limits::COMPILE_C);
+        let job = job.args(["-O1", "-g0", "-w", "-fno-pie", "-fno-lto", "-U_FORTIFY_SOURCE"]);
+        let job = job.args(flags(parts)).args(["-c", "-o"]).arg(&object).arg(driver.file.as_std_path());
+        place.done(job, &driver.file)?;
+        place.rename(&object, &self.renames)?;
+        let program = place.dir.join(format!("in-place-{}", driver.name));
+        let job = place.compiler(Language::Cxx).dir(parts.root).timeout(time_limits::COMPILE_C);
+        let job = job.args(["-no-pie", "-Wl,-z,now"]).args(&self.objects).arg(&object);
+        let job = job.args(parts.link.iter().map(|name| format!("-l{name}"))).args(["-lm", "-lpthread"]);
+        let job = job.args(&parts.settings.link).arg("-o").arg(&program);
+        place.done(job, &driver.file)?;
+        Ok(program)
+    }
+}
+
+/// The flags of a driver: the library's folders and macros, and those of the settings.
+pub(super) fn flags(parts: Parts) -> Vec<String> {
+    let mut flags: Vec<String> = Vec::new();
+    let of_units = parts.library.units.iter().flat_map(|unit| &unit.flags);
+    for flag in
+        of_units.filter(|flag| ["-I", "-D", "-isystem", "-iquote"].iter().any(|kind| flag.starts_with(kind)))
+    {
+        if !flags.contains(flag) {
+            flags.push(flag.clone());
+        }
+    }
+    flags.push("-I.".to_owned());
+    flags.extend(parts.settings.flags.iter().cloned());
+    flags
+}
+
+impl Place<'_> {
+    /// The compiler of a language: clang is both, so that libFuzzer's flags work for C++, too.
+    pub(super) fn compiler(&self, language: Language) -> Job {
+        let cc = &self.toolchain.cc;
+        match (language, cc.kind) {
+            (Language::C, _) => Job::new(&cc.path),
+            (Language::Cxx, CompilerKind::Clang) => Job::new(&cc.path).arg("--driver-mode=g++"),
+            (Language::Cxx, CompilerKind::Gcc) => Job::new(&self.toolchain.cxx.path),
+        }
+    }
+
+    fn unit(&self, parts: Parts, number: usize, unit: &Unit) -> Result<PathBuf> {
+        let mut text = format!("#include \"{}\"\n", parts.root.join(&unit.file.0));
+        let all = [
+            parts.library.lines_of(&unit.file),
+            lines(&parts.mutants.lines, unit),
+            lines(&parts.entries.lines, unit),
+        ];
+        for line in all.into_iter().flatten() {
+            text += line;
+            text += "\n";
+        }
+        let source = self.dir.join(format!("unit{number}.c"));
+        write_atomic(&source, text.as_bytes())?;
+        let object = source.with_extension("o");
+        let job = Job::new(&self.toolchain.cc.path).dir(parts.root).timeout(time_limits::COMPILE_C);
+        let mut job = job.args(&unit.flags).args(PATCHABLE).args(old_c_flags()).arg(room());
+        if self.toolchain.cc.kind == CompilerKind::Gcc {
+            job = job.args(PATCHABLE_GCC);
+        }
+        if cfg!(target_arch = "x86_64") {
+            job = job.arg("-fcf-protection=none");
+        }
+        self.done(job.args(["-c", "-o"]).arg(&object).arg(&source), unit.file.0.as_path())?;
+        Ok(object)
+    }
+
+    fn runtime(&self) -> Result<Vec<PathBuf>> {
+        let sources = RUNTIME.iter().map(|(name, _)| *name).chain(["table.c"]);
+        let sources: Vec<&str> = sources.filter(|name| !name.ends_with(".h") && !is_foreign(name)).collect();
+        let compile = |name: &str| {
+            let (source, object) = (self.dir.join(name), self.dir.join(format!("{name}.o")));
+            let language = if name.ends_with(".cpp") { Language::Cxx } else { Language::C };
+            let job = self.compiler(language).dir(self.dir).timeout(time_limits::COMPILE_OWN_C);
+            let job = job
+                .args(["-O2", "-w", "-fno-pie", "-fno-stack-protector", "-c", "-o"])
+                .arg(&object)
+                .arg(source);
+            self.done(job, Utf8Path::new(name))?;
+            Ok(object)
+        };
+        sources.into_par_iter().map(compile).collect()
+    }
+
+    /// Gives an object's references to the system the judge's names.
+    fn rename(&self, object: &Path, renames: &Path) -> Result<()> {
+        let job = Job::new(&self.toolchain.objcopy).arg("--redefine-syms").arg(renames).arg(object);
+        self.done(job, Utf8Path::new("objcopy"))
+    }
+
+    /// Runs a compiler or linker.
+    pub(super) fn done(&self, job: Job, what: &Utf8Path) -> Result<()> {
+        let output = job.env("LC_ALL", "C").run(self.interrupt)?;
+        if output.exit.success() {
+            return Ok(());
+        }
+        let said = output.stderr_text();
+        let mut lines: Vec<&str> =
+            said.lines().filter(|line| line.contains("error") || line.contains("undefined")).collect();
+        lines.truncate(8);
+        let said = if lines.is_empty() { said.trim().to_owned() } else { lines.join("\n  ") };
+        Err(Error::new(ErrorKind::C, format!("{what} cannot be built to run the library:\n  {said}"))
+            .help("`flags` and `link` under [drivers] in implfuzz.toml go to the compiler and the linker"))
+    }
+}
+
+fn lines<'l>(
+    all: &'l std::collections::BTreeMap<crate::symbol::RelPath, Vec<String>>,
+    unit: &Unit,
+) -> &'l [String] {
+    all.get(&unit.file).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Whether the file is for another machine.
+fn is_foreign(name: &str) -> bool {
+    name.starts_with("trampoline_") && !name.contains(std::env::consts::ARCH)
+}
+
+/// 16 bytes at each entry: x86-64 counts bytes, aarch64 instructions.
+fn room() -> &'static str {
+    if cfg!(target_arch = "aarch64") {
+        "-fpatchable-function-entry=4,0"
+    } else {
+        "-fpatchable-function-entry=16,0"
+    }
+}

@@ -1,0 +1,132 @@
+//! The inputs of a driver: libFuzzer runs it with the sanitised library, and keeps few inputs that reach much. Inputs
+//! on which C breaks are found here, once, and kept apart.
+
+use super::build::{Parts, Place, flags};
+use super::driver::{Driver, Language};
+use crate::c::flags::old_c_flags;
+use crate::error::{Error, ErrorKind, Result};
+use crate::platform::process::{Job, time_limits};
+use crate::platform::toolchain::CompilerKind;
+use crate::symbol::Unit;
+use fs_err as fs;
+use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const SANITISED: [&str; 6] =
+    ["-O1", "-g1", "-w", "-fno-omit-frame-pointer", "-fsanitize=address,fuzzer-no-link", "-fno-lto"];
+/// Bytes, seconds and megabytes of one input.
+const LIMITS: [&str; 3] = ["-max_len=4096", "-timeout=5", "-rss_limit_mb=1024"];
+
+/// The inputs of a driver.
+#[derive(Debug)]
+pub struct Corpus {
+    /// Smallest first.
+    pub inputs: Vec<PathBuf>,
+    /// Inputs on which C breaks: a sanitizer stops it, or it does not return.
+    pub breaking: Vec<PathBuf>,
+}
+
+/// The sanitised library, compiled once for all drivers.
+#[derive(Debug)]
+pub struct Sanitised {
+    objects: Vec<PathBuf>,
+}
+
+/// Compiles the library for fuzzing.
+///
+/// # Errors
+/// `Environment` without clang, `C` if a unit does not compile, and Ctrl-C.
+pub fn sanitised(parts: Parts, place: Place) -> Result<Sanitised> {
+    if place.toolchain.cc.kind != CompilerKind::Clang {
+        let text =
+            "the inputs of drivers are made by libFuzzer, which comes with clang; the C compiler is gcc";
+        return Err(Error::new(ErrorKind::Environment, text)
+            .help("install clang, and leave out `compiler` under [c] in implfuzz.toml"));
+    }
+    fs::create_dir_all(place.dir)?;
+    let compile = |(number, unit): (usize, &Unit)| {
+        let object = place.dir.join(format!("sanitised{number}.o"));
+        let job = Job::new(&place.toolchain.cc.path).dir(parts.root).timeout(time_limits::COMPILE_C);
+        let job = job.args(&unit.flags).args(SANITISED).args(old_c_flags());
+        let job = job.args(["-c", "-o"]).arg(&object).arg(unit.file.0.as_std_path());
+        place.done(job, &unit.file.0)?;
+        Ok(object)
+    };
+    let numbered: Vec<(usize, &Unit)> = parts.library.units.iter().enumerate().collect();
+    let objects = numbered.into_par_iter().map(compile).collect::<Result<_>>()?;
+    Ok(Sanitised { objects })
+}
+
+impl Sanitised {
+    /// Fuzzes a driver for the time of the settings, beginning with what an earlier call kept in `dir`.
+    ///
+    /// # Errors
+    /// `C` if the driver cannot be built, and Ctrl-C.
+    pub fn fuzz(&self, driver: &Driver, parts: Parts, place: Place, dir: &Path) -> Result<Corpus> {
+        let program = self.program(driver, parts, place)?;
+        let [kept, found, breaking] = ["corpus", "found", "breaking"].map(|name| dir.join(name));
+        for folder in [&kept, &found, &breaking] {
+            fs::create_dir_all(folder)?;
+        }
+        let seconds = parts.settings.seconds;
+        let limit = Duration::from_secs(seconds) + time_limits::BEYOND_CAMPAIGN;
+        let seeds = parts.settings.seeds.iter().map(|seed| parts.root.join(seed).into_std_path_buf());
+        let folders: Vec<PathBuf> = [found.clone(), kept.clone()].into_iter().chain(seeds).collect();
+        let job = self
+            .job(&program, &breaking)
+            .args(["-fork=1", "-ignore_crashes=1", "-ignore_timeouts=1", "-ignore_ooms=1"]);
+        let job = job.arg(format!("-max_total_time={seconds}")).args(&folders).timeout(limit);
+        let output = job.run(place.interrupt)?;
+        if !output.exit.success()
+            && fs::read_dir(&found)?.next().is_none()
+            && fs::read_dir(&breaking)?.next().is_none()
+        {
+            let said = output.stderr_text();
+            let end: Vec<&str> = said.lines().rev().take(5).collect();
+            let end: Vec<&str> = end.into_iter().rev().collect();
+            return Err(Error::new(
+                ErrorKind::C,
+                format!("the driver {} does not run:\n  {}", driver.file, end.join("\n  ")),
+            ));
+        }
+        let small = dir.join("smaller");
+        drop(fs::remove_dir_all(&small));
+        fs::create_dir_all(&small)?;
+        let job = self.job(&program, &breaking).arg("-set_cover_merge=1").arg(&small).args(&folders);
+        job.timeout(time_limits::CORPUS).run(place.interrupt)?;
+        fs::remove_dir_all(&kept)?;
+        fs::rename(&small, &kept)?;
+        fs::remove_dir_all(&found)?;
+        Ok(Corpus { inputs: files(&kept)?, breaking: files(&breaking)? })
+    }
+
+    fn job(&self, program: &Path, breaking: &Path) -> Job {
+        let job = Job::new(program).clean_env().args(LIMITS);
+        job.arg(format!("-artifact_prefix={}/", breaking.display())).env("ASAN_OPTIONS", "detect_leaks=0")
+    }
+
+    fn program(&self, driver: &Driver, parts: Parts, place: Place) -> Result<PathBuf> {
+        let object = place.dir.join(format!("sanitised-{}.o", driver.name));
+        let job = place.compiler(driver.language).dir(parts.root).timeout(time_limits::COMPILE_C);
+        let job = job.args(SANITISED).args(flags(parts)).args(["-c", "-o"]).arg(&object);
+        place.done(job.arg(driver.file.as_std_path()), &driver.file)?;
+        let program = place.dir.join(format!("fuzz-{}", driver.name));
+        let job = place.compiler(Language::Cxx).dir(parts.root).timeout(time_limits::COMPILE_C);
+        let job = job.arg("-fsanitize=address,fuzzer").args(&self.objects).arg(&object);
+        let job = job.args(parts.link.iter().map(|name| format!("-l{name}"))).args(["-lm", "-lpthread"]);
+        place.done(job.args(&parts.settings.link).arg("-o").arg(&program), &driver.file)?;
+        Ok(program)
+    }
+}
+
+/// The files of a folder, smallest first.
+fn files(dir: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        files.push((entry.metadata()?.len(), entry.path()));
+    }
+    files.sort();
+    Ok(files.into_iter().map(|(_, path)| path).collect())
+}

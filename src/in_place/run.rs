@@ -1,0 +1,164 @@
+//! Runs a program that judges in place, and reads its report.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::platform::process::{Exit, Interrupt, Job, Output};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a program may take beyond the time of its functions.
+const BEYOND: Duration = Duration::from_secs(30);
+
+/// Numbers of functions are their positions in the library.
+pub type Number = usize;
+
+/// Which functions an input reaches, with the number of calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reach {
+    pub input: PathBuf,
+    pub calls: BTreeMap<Number, u64>,
+}
+
+/// How a candidate was told from C.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display, strum::FromRepr)]
+#[strum(serialize_all = "kebab-case")]
+#[repr(u8)]
+pub enum Difference {
+    Result = 1,
+    Memory,
+    Variable,
+    Stack,
+    Errno,
+    Allocation,
+    Crash,
+    Hang,
+    Exit,
+    Outside,
+}
+
+/// What judging a function gave.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Judged {
+    pub calls: u64,
+    /// Calls on which candidates ran.
+    pub judged: u64,
+    /// Candidates that differ from C, by number.
+    pub killed: BTreeMap<usize, Difference>,
+    /// What left the process during a call, so that the call was not judged.
+    pub outside: Option<String>,
+    /// How the program ended before its time, if it did.
+    pub broke: Option<String>,
+}
+
+/// Runs each input once. Inputs on which the program breaks reach nothing.
+///
+/// # Errors
+/// `Internal` if the program does not start, and Ctrl-C.
+pub fn reach(
+    program: &Path,
+    inputs: &[PathBuf],
+    limit: Duration,
+    interrupt: &Interrupt,
+) -> Result<Vec<Reach>> {
+    let mut all = Vec::new();
+    let mut next = 0;
+    while next < inputs.len() {
+        let some = &inputs[next..];
+        let mut script = "count\n".to_owned();
+        for input in some {
+            line(&mut script, format_args!("input {}", input.display()));
+        }
+        let output = job(program, script, limit + BEYOND).run(interrupt)?;
+        let mut ran = 0;
+        let mut calls = BTreeMap::new();
+        for words in report(&output) {
+            match words[..] {
+                ["reached", number, count] => drop(calls.insert(parse(number), parse(count) as u64)),
+                ["ran", number] => {
+                    ran = parse(number);
+                    let input = some.get(ran.wrapping_sub(1)).cloned().unwrap_or_default();
+                    all.push(Reach { input, calls: std::mem::take(&mut calls) });
+                }
+                _ => {}
+            }
+        }
+        started(program, &output)?;
+        // The input after the last one broke the program.
+        next += ran + 1;
+    }
+    Ok(all)
+}
+
+/// Judges the candidates of one function on inputs, at most this long.
+///
+/// # Errors
+/// `Internal` if the program does not start, and Ctrl-C.
+pub fn judge(
+    program: &Path,
+    function: Number,
+    inputs: &[&Path],
+    time: Duration,
+    interrupt: &Interrupt,
+) -> Result<Judged> {
+    let mut script = String::new();
+    line(&mut script, format_args!("function {function} {}", time.as_millis()));
+    for input in inputs {
+        line(&mut script, format_args!("input {}", input.display()));
+    }
+    let output = job(program, script, time + BEYOND).run(interrupt)?;
+    let mut judged = Judged::default();
+    for words in report(&output) {
+        match words[..] {
+            ["killed", _, candidate, how, ..] => {
+                let how = how.parse().ok().and_then(Difference::from_repr);
+                judged.killed.insert(parse(candidate), how.unwrap_or(Difference::Memory));
+            }
+            ["judged", _, calls, count, _, outside] => {
+                (judged.calls, judged.judged) = (parse(calls) as u64, parse(count) as u64);
+                judged.outside = (outside != "-").then(|| outside.to_owned());
+            }
+            _ => {}
+        }
+    }
+    started(program, &output)?;
+    judged.broke = match output.exit {
+        exit if exit.success() => None,
+        Exit::Signal(signal) => Some(format!("signal {signal}")),
+        Exit::TimedOut => Some("it does not end".to_owned()),
+        Exit::Code(code) => Some(format!("exit code {code}")),
+    };
+    Ok(judged)
+}
+
+/// The functions that any of the inputs reaches.
+pub fn reached(all: &[Reach]) -> BTreeSet<Number> {
+    all.iter().flat_map(|one| one.calls.keys().copied()).collect()
+}
+
+fn line(script: &mut String, arguments: std::fmt::Arguments) {
+    script.write_fmt(arguments).expect("a String takes all text");
+    script.push('\n');
+}
+
+fn job(program: &Path, script: String, timeout: Duration) -> Job {
+    Job::new(program).clean_env().stdin(script).with_report().timeout(timeout)
+}
+
+fn report(output: &Output) -> Vec<Vec<&str>> {
+    let text = std::str::from_utf8(&output.report).unwrap_or_default();
+    text.lines().map(|line| line.split_whitespace().collect()).collect()
+}
+
+fn parse(word: &str) -> usize {
+    word.parse().unwrap_or(0)
+}
+
+fn started(program: &Path, output: &Output) -> Result<()> {
+    if !output.report.is_empty() {
+        return Ok(());
+    }
+    let text =
+        format!("{} does not start ({:?}): {}", program.display(), output.exit, output.stderr_text().trim());
+    Err(Error::new(ErrorKind::Internal, text))
+}

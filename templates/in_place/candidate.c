@@ -1,0 +1,140 @@
+/*
+ * Calls a candidate on a stack of its own, and takes back control whatever it does: a signal, a loop without end, or the
+ * end of the process.
+ */
+#define _GNU_SOURCE
+#include "in_place.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#define TICK_MICROSECONDS 4000
+/* A candidate gets this many times the time of C, and this many ticks more. */
+#define PATIENCE 10
+#define SIGNAL_STACK ((size_t)1 << 16)
+
+static void leave(enum difference difference)
+{
+    siglongjmp(STATE->leave, difference);
+}
+
+static void on_fault(int signal, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (signal == SIGSEGV && implfuzz_page_fault(info->si_addr))
+        return;
+    if (STATE->in_candidate)
+        leave(CRASHED);
+    implfuzz_report("broke %d\n", signal);
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    sigaction(signal, &standard, NULL);
+    raise(signal);
+}
+
+static void on_tick(int signal)
+{
+    (void)signal;
+    STATE->ticks++;
+    if (STATE->in_candidate && STATE->ticks - STATE->ticks_at_start > STATE->ticks_allowed)
+        leave(HUNG);
+}
+
+void implfuzz_candidates_make(void)
+{
+    unsigned char *stack = mmap(NULL, STACK_BYTES + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    mprotect(stack + PAGE, STACK_BYTES, PROT_READ | PROT_WRITE);
+    STATE->candidate_stack = stack + PAGE;
+    stack_t signals = {.ss_size = SIGNAL_STACK};
+    signals.ss_sp = mmap(NULL, SIGNAL_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    sigaltstack(&signals, NULL);
+    struct sigaction fault = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    /* A page is either logged and open, or neither: no tick leaves the handler in between. */
+    sigaddset(&fault.sa_mask, SIGPROF);
+    int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
+    for (size_t at = 0; at < sizeof faults / sizeof *faults; at++)
+        sigaction(faults[at], &fault, NULL);
+    struct sigaction tick = {.sa_handler = on_tick, .sa_flags = SA_ONSTACK | SA_NODEFER | SA_RESTART};
+    sigaction(SIGPROF, &tick, NULL);
+    struct itimerval every = {{0, TICK_MICROSECONDS}, {0, TICK_MICROSECONDS}};
+    setitimer(ITIMER_PROF, &every, NULL);
+}
+
+/* The caller sets `ticks_allowed`. */
+enum difference implfuzz_run(void *candidate, const struct registers *registers, const void *arguments, size_t bytes,
+                             struct result_registers *result)
+{
+    enum difference left = sigsetjmp(STATE->leave, 1);
+    if (left == SAME) {
+        STATE->ticks_at_start = STATE->ticks;
+        STATE->in_candidate = 1;
+        implfuzz_call(candidate, registers, arguments, bytes, result, STATE->candidate_stack + STACK_BYTES);
+    }
+    STATE->in_candidate = 0;
+    return left;
+}
+
+unsigned implfuzz_patience(unsigned ticks_of_c)
+{
+    return PATIENCE + ticks_of_c * PATIENCE;
+}
+
+/*
+ * What the library and the driver call in place of functions of the system: objcopy gives their objects these names. Here
+ * are those that end the process.
+ */
+void implfuzz_of_exit(int status)
+{
+    if (STATE->in_candidate)
+        leave(EXITED);
+    implfuzz_report("exit %d\n", status);
+    exit(status);
+}
+
+void implfuzz_of__exit(int status)
+{
+    if (STATE->in_candidate)
+        leave(EXITED);
+    implfuzz_report("exit %d\n", status);
+    _exit(status);
+}
+
+void implfuzz_of__Exit(int status)
+{
+    implfuzz_of__exit(status);
+}
+
+void implfuzz_of_abort(void)
+{
+    if (STATE->in_candidate)
+        leave(EXITED);
+    abort();
+}
+
+void implfuzz___assert_fail(const char *what, const char *file, unsigned line, const char *function)
+{
+    (void)what, (void)file, (void)line, (void)function;
+    implfuzz_of_abort();
+}
+
+/* A function of the system that does more than compute was called: `outside.S` leads here. */
+void implfuzz_outside(const char *name)
+{
+    if (STATE->in_candidate) {
+        STATE->outside = name;
+        leave(LEFT_PROCESS);
+    }
+    /* Other threads and processes would share what is put back: no later call is judged. */
+    if (strcmp(name, "pthread_create") == 0 || strcmp(name, "fork") == 0 || strcmp(name, "vfork") == 0)
+        STATE->no_more = name;
+    if (!STATE->tracking)
+        return;
+    /* After a jump the judged call does not return. */
+    if (strstr(name, "longjmp") != NULL)
+        STATE->judging = 0;
+    /* The kernel cannot write to protected memory, and what is outside cannot be put back: C runs on unjudged. */
+    STATE->outside = name;
+    implfuzz_untrack();
+}

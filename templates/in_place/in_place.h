@@ -1,0 +1,174 @@
+/*
+ * Judges functions inside of a running program: where it calls one, C runs, memory is put back, a candidate runs on the
+ * same memory, both results are compared, and the program goes on with C's result.
+ *
+ *   memory.c      the arena, from which the library and the program allocate
+ *   pages.c       puts memory back: which pages a call wrote, and what was in them
+ *   entries.c     patches the entries of functions; trampoline_*.S leads from there to the judge
+ *   candidate.c   calls a candidate on a stack of its own, and takes back control whatever it does
+ *   judge.c       one judged call
+ *   outside.c     calls that leave the process
+ *   report.c      what the parent process is told
+ *   main.c        runs the driver on inputs
+ *
+ * No part has variables of its own: .data and .bss are put back, too. All of it lies in `STATE`, at a fixed address.
+ */
+#ifndef IMPLFUZZ_IN_PLACE_H
+#define IMPLFUZZ_IN_PLACE_H
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PAGE ((size_t)4096)
+
+/* How the result of a function is compared. */
+enum result { RESULT_NONE, RESULT_1, RESULT_2, RESULT_4, RESULT_8, RESULT_FLOAT, RESULT_DOUBLE, RESULT_16, RESULT_UNKNOWN };
+
+/* A function of the library. Generated: `functions`, `entries`. */
+struct implfuzz_function {
+    const char *symbol;
+    enum result result;
+    /* Bytes of arguments on the stack. */
+    size_t stack_bytes;
+    /* What is judged, from number 0; NULL where there is nothing. */
+    void *const *candidates;
+    size_t count;
+};
+
+/* Where a function begins: in a unit that has a copy of it. */
+struct implfuzz_entry {
+    uint32_t function;
+    unsigned char *address;
+};
+
+extern const struct implfuzz_function implfuzz_functions[];
+extern const size_t implfuzz_function_count;
+extern const struct implfuzz_entry implfuzz_entries[];
+extern const size_t implfuzz_entry_count;
+
+/* What a call gets and gives; trampoline_*.S know this layout. */
+struct registers {
+    uint64_t integer[10]; /* x86-64: rdi rsi rdx rcx r8 r9 rax r10; aarch64: x0 to x8 */
+    unsigned char vector[8][16];
+};
+
+struct result_registers {
+    uint64_t integer[2];
+    unsigned char vector[4][16];
+};
+
+/* Calls `target` with these registers and arguments; on `stack`, or on the current one where it is NULL. */
+void implfuzz_call(void *target, const struct registers *registers, const void *arguments, size_t bytes,
+                   struct result_registers *result, void *stack);
+
+/* How a candidate differs from C. */
+enum difference {
+    SAME,
+    DIFFERS_RESULT,
+    DIFFERS_MEMORY,
+    DIFFERS_VARIABLE,
+    DIFFERS_STACK,
+    DIFFERS_ERRNO,
+    DIFFERS_ALLOCATION,
+    CRASHED,
+    HUNG,
+    EXITED,
+    LEFT_PROCESS,
+    DIFFERENCES
+};
+
+/* A stretch of memory that is put back. */
+struct region {
+    unsigned char *start;
+    size_t pages;
+    /* For each page: 0, or its number in the log and 1. */
+    uint32_t *logged;
+};
+
+#define CANDIDATES 64
+/* The kernel has a limit of 65,530 mappings, and each page of the log makes two. */
+#define LOG_PAGES (1u << 14)
+#define STACK_BYTES ((size_t)8 << 20)
+
+/* A page that a call wrote. */
+struct logged_page {
+    unsigned char *address;
+    uint32_t *logged;
+    /* C wrote it: the others are as they were. */
+    int by_c;
+};
+
+struct state {
+    /* Where judging stands. */
+    volatile sig_atomic_t judging, in_candidate, tracking;
+    sigjmp_buf leave;
+    volatile unsigned ticks, ticks_at_start, ticks_allowed;
+    /* The name of what left the process during a call. */
+    const char *volatile outside;
+    /* What has ended all judging: a thread or another process was started. */
+    const char *volatile no_more;
+
+    struct region regions[2];
+    struct logged_page log[LOG_PAGES];
+    size_t logged;
+    int overflow;
+    unsigned char *before, *after; /* LOG_PAGES pages each, in the order of the log */
+
+    unsigned char *stack_base;   /* where the driver's stack ends */
+    unsigned char *stack_before, *stack_after;
+    unsigned char *candidate_stack; /* STACK_BYTES, between two pages that cannot be touched */
+
+    /* The run. */
+    uint64_t input;
+    int report;
+    int is_counting;
+    struct counts {
+        uint64_t calls, calls_of_input, judged, judged_of_input;
+        unsigned char killed[CANDIDATES], alive;
+        const char *outside;
+    } *counts;
+    uint64_t candidate_runs, faults;
+};
+
+#define STATE ((struct state *)0x200000000000)
+#define ARENA ((unsigned char *)0x210000000000)
+#define ARENA_BYTES ((size_t)1 << 30)
+
+/* memory.c */
+void implfuzz_arena_make(void);
+void implfuzz_arena_clear(void);
+size_t implfuzz_arena_used(void);
+size_t implfuzz_live_blocks(void);
+int implfuzz_is_arena(const void *address);
+/* The header of the block that has this byte, which may be a free one; NULL where there is none. */
+unsigned char *implfuzz_block(const unsigned char *address);
+/* Whether a header says that its block is in use. */
+int implfuzz_is_live(const unsigned char *header);
+
+/* pages.c */
+void implfuzz_pages_make(void);
+void implfuzz_track(void);
+void implfuzz_untrack(void);
+int implfuzz_page_fault(void *address);
+void implfuzz_keep_after(void);
+void implfuzz_put_back_before(void);
+void implfuzz_put_back_after(void);
+enum difference implfuzz_compare_pages(const unsigned char **where);
+
+/* entries.c */
+void implfuzz_patch(uint32_t function);
+void implfuzz_unpatch(uint32_t function);
+int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *frame, struct result_registers *result);
+void *implfuzz_original(uint32_t entry);
+
+/* candidate.c */
+void implfuzz_candidates_make(void);
+enum difference implfuzz_run(void *candidate, const struct registers *registers, const void *arguments, size_t bytes,
+                             struct result_registers *result);
+
+/* report.c */
+void implfuzz_report(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,145 @@
+/* One judged call: C, then the candidates on the same memory, then on with C's result. */
+#define _GNU_SOURCE
+#include "in_place.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Judged calls of a function in one input. */
+#define MOST_OF_INPUT 40
+
+/* The first calls, and ever fewer of the later ones: a hash spreads them. */
+static int is_chosen(const struct counts *own)
+{
+    uint64_t call = own->calls_of_input;
+    if (own->judged_of_input >= MOST_OF_INPUT)
+        return 0;
+    return call <= 3 || (call & (call - 1)) == 0 || call * 0x9e3779b97f4a7c15u >> 58 == 0;
+}
+
+static enum difference compare_results(enum result kind, const struct result_registers *c, const struct result_registers *own)
+{
+    static const unsigned char widths[] = {0, 1, 2, 4, 8, 0, 0, 16, 0};
+    if (memcmp(c->integer, own->integer, widths[kind]) != 0)
+        return DIFFERS_RESULT;
+    /* All NaNs are one value, but zeros have signs. */
+    if (kind == RESULT_DOUBLE) {
+        double a, b;
+        memcpy(&a, c->vector, sizeof a), memcpy(&b, own->vector, sizeof b);
+        return memcmp(&a, &b, sizeof a) != 0 && !(a != a && b != b) ? DIFFERS_RESULT : SAME;
+    }
+    if (kind == RESULT_FLOAT) {
+        float a, b;
+        memcpy(&a, c->vector, sizeof a), memcpy(&b, own->vector, sizeof b);
+        return memcmp(&a, &b, sizeof a) != 0 && !(a != a && b != b) ? DIFFERS_RESULT : SAME;
+    }
+    return SAME;
+}
+
+/* What is compared beside the pages. */
+struct picture {
+    struct result_registers result;
+    int error;
+    size_t live;
+};
+
+static enum difference compare(enum result kind, const struct picture *c, const struct picture *own,
+                               const unsigned char *stack, size_t bytes, const unsigned char **where)
+{
+    enum difference difference = compare_results(kind, &c->result, &own->result);
+    if (difference != SAME)
+        return difference;
+    if (memcmp(stack, STATE->stack_after, bytes) != 0)
+        return DIFFERS_STACK;
+    difference = implfuzz_compare_pages(where);
+    if (difference != SAME)
+        return difference;
+    if (c->live != own->live)
+        return DIFFERS_ALLOCATION;
+    return c->error != own->error ? DIFFERS_ERRNO : SAME;
+}
+
+static void candidates(uint32_t number, const struct registers *registers, const unsigned char *arguments,
+                       unsigned char *stack, size_t bytes, int error, const struct picture *c)
+{
+    const struct implfuzz_function *function = &implfuzz_functions[number];
+    struct counts *own = &STATE->counts[number];
+    for (size_t at = 0; at < function->count; at++) {
+        if (own->killed[at])
+            continue;
+        struct picture picture = {0};
+        const unsigned char *where = NULL;
+        errno = error;
+        STATE->candidate_runs++;
+        enum difference difference =
+            implfuzz_run(function->candidates[at], registers, arguments, function->stack_bytes, &picture.result);
+        picture.error = errno;
+        picture.live = implfuzz_live_blocks();
+        if (STATE->overflow)
+            difference = DIFFERS_MEMORY;
+        STATE->overflow = 0;
+        if (difference == SAME)
+            difference = compare(function->result, c, &picture, stack, bytes, &where);
+        implfuzz_put_back_before();
+        memcpy(stack, STATE->stack_before, bytes);
+        if (difference == SAME)
+            continue;
+        own->killed[at] = (unsigned char)difference;
+        own->alive--;
+        implfuzz_report("killed %u %zu %d %lu %lu %zu\n", number, at, difference, (unsigned long)STATE->input,
+                        (unsigned long)own->calls_of_input, (size_t)where);
+    }
+}
+
+unsigned implfuzz_patience(unsigned ticks_of_c);
+
+/* Whether the call was judged; if so, `result` holds C's. */
+int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *frame, struct result_registers *result)
+{
+    uint32_t number = implfuzz_entries[entry].function;
+    const struct implfuzz_function *function = &implfuzz_functions[number];
+    struct counts *own = &STATE->counts[number];
+    own->calls++;
+    own->calls_of_input++;
+    if (STATE->judging || STATE->is_counting || !own->alive || !STATE->stack_base || !is_chosen(own))
+        return 0;
+    if (STATE->no_more) {
+        own->outside = STATE->no_more;
+        return 0;
+    }
+    /* The caller's frames, from the arguments on the stack upwards. */
+    unsigned char *stack = frame + 16;
+    if (stack > STATE->stack_base || (size_t)(STATE->stack_base - stack) > STACK_BYTES)
+        return 0;
+    size_t bytes = (size_t)(STATE->stack_base - stack);
+    STATE->judging = 1;
+    STATE->outside = NULL;
+    int error = errno;
+    memcpy(STATE->stack_before, stack, bytes);
+    unsigned ticks = STATE->ticks;
+    struct picture c = {0};
+    implfuzz_track();
+    implfuzz_call(implfuzz_original(entry), registers, stack, function->stack_bytes, &c.result, NULL);
+    c.error = errno;
+    if (STATE->outside || STATE->overflow) {
+        own->outside = STATE->outside ? STATE->outside : "too-many-pages";
+        implfuzz_untrack();
+    } else {
+        c.live = implfuzz_live_blocks();
+        STATE->ticks_allowed = implfuzz_patience(STATE->ticks - ticks);
+        implfuzz_keep_after();
+        memcpy(STATE->stack_after, stack, bytes);
+        implfuzz_put_back_before();
+        memcpy(stack, STATE->stack_before, bytes);
+        own->judged++;
+        own->judged_of_input++;
+        candidates(number, registers, stack, stack, bytes, error, &c);
+        implfuzz_put_back_after();
+        memcpy(stack, STATE->stack_after, bytes);
+        implfuzz_untrack();
+    }
+    *result = c.result;
+    errno = c.error;
+    STATE->judging = 0;
+    return 1;
+}

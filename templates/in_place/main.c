@@ -1,0 +1,172 @@
+/*
+ * Runs the driver on inputs. Standard input says what to do, a line each:
+ *
+ *   count                 the following inputs are run to see which functions they reach
+ *   function NUMBER MS    the following inputs judge this function, at most so many milliseconds
+ *   input FILE
+ *
+ * `run.rs` reads the answers. An input begins with the memory that the program had when it started.
+ */
+#define _GNU_SOURCE
+#include "in_place.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+__attribute__((weak)) int LLVMFuzzerInitialize(int *count, char ***words);
+void *implfuzz_of_malloc(size_t bytes);
+
+/* Memory at the start: the variables, and the arena where the driver's initialisation used it. */
+struct start {
+    unsigned char *variables, *arena;
+    size_t arena_bytes;
+};
+
+/* What is known from one command to the next; on the stack, below the driver's. */
+struct work {
+    struct start start;
+    uint64_t input, deadline;
+    int64_t function; /* -1: all are counted */
+    int is_over;
+};
+
+static uint64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+}
+
+static void keep_start(struct start *start)
+{
+    struct region *variables = &STATE->regions[1];
+    start->variables = mmap(NULL, variables->pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memcpy(start->variables, variables->start, variables->pages * PAGE);
+    if (implfuzz_live_blocks() == 0)
+        return;
+    start->arena_bytes = implfuzz_arena_used();
+    start->arena = mmap(NULL, start->arena_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memcpy(start->arena, ARENA, start->arena_bytes);
+}
+
+static void back_to_start(const struct start *start)
+{
+    implfuzz_arena_clear();
+    memcpy(STATE->regions[1].start, start->variables, STATE->regions[1].pages * PAGE);
+    memcpy(ARENA, start->arena, start->arena_bytes);
+}
+
+/* Its frame ends the stack that is put back: everything above belongs to no driver. */
+static __attribute__((noinline)) void drive(const unsigned char *data, size_t size)
+{
+    STATE->stack_base = __builtin_frame_address(0);
+    LLVMFuzzerTestOneInput(data, size);
+    STATE->stack_base = NULL;
+}
+
+static void run(struct work *work, const char *path)
+{
+    work->input++;
+    if (work->is_over || (work->function >= 0 && now() > work->deadline))
+        return;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat about;
+    if (file < 0 || fstat(file, &about) != 0) {
+        implfuzz_report("missing %lu\n", (unsigned long)work->input);
+        return;
+    }
+    unsigned char *data = implfuzz_of_malloc((size_t)about.st_size);
+    size_t size = 0;
+    for (ssize_t got = 1; data && got > 0 && size < (size_t)about.st_size; size += got > 0 ? (size_t)got : 0)
+        got = read(file, data + size, (size_t)about.st_size - size);
+    close(file);
+    STATE->input = work->input;
+    for (size_t at = 0; at < implfuzz_function_count; at++)
+        STATE->counts[at].calls_of_input = STATE->counts[at].judged_of_input = 0;
+    implfuzz_report("input %lu\n", (unsigned long)work->input);
+    drive(data, size);
+    back_to_start(&work->start);
+    for (size_t at = 0; at < implfuzz_function_count && work->function < 0; at++)
+        if (STATE->counts[at].calls_of_input)
+            implfuzz_report("reached %zu %lu\n", at, (unsigned long)STATE->counts[at].calls_of_input);
+    work->is_over = work->function >= 0 && !STATE->counts[work->function].alive;
+    implfuzz_report("ran %lu\n", (unsigned long)work->input);
+}
+
+static void end_function(const struct work *work)
+{
+    if (work->function < 0)
+        return;
+    const struct counts *own = &STATE->counts[work->function];
+    implfuzz_unpatch((uint32_t)work->function);
+    implfuzz_report("judged %ld %lu %lu %u %s\n", (long)work->function, (unsigned long)own->calls,
+                    (unsigned long)own->judged, own->alive, own->outside ? own->outside : "-");
+}
+
+static void begin_function(struct work *work, size_t number, uint64_t milliseconds)
+{
+    if (number >= implfuzz_function_count)
+        exit(2);
+    const struct implfuzz_function *function = &implfuzz_functions[number];
+    struct counts *own = &STATE->counts[number];
+    memset(own, 0, sizeof *own);
+    own->alive = (unsigned char)(function->count < CANDIDATES ? function->count : CANDIDATES);
+    STATE->is_counting = work->is_over = 0;
+    work->function = (int64_t)number;
+    work->deadline = now() + milliseconds;
+    work->input = 0;
+    implfuzz_patch((uint32_t)number);
+}
+
+int main(int count, char **words)
+{
+    if (mmap(STATE, sizeof *STATE, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0) != (void *)STATE)
+        return 4;
+    const char *report = getenv("IMPLFUZZ_REPORT_FD");
+    STATE->report = report ? atoi(report) : 1;
+    size_t bytes = implfuzz_function_count * sizeof(struct counts);
+    STATE->counts = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    STATE->stack_before = mmap(NULL, 2 * STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    STATE->stack_after = STATE->stack_before + STACK_BYTES;
+    implfuzz_arena_make();
+    implfuzz_pages_make();
+    implfuzz_candidates_make();
+    if (LLVMFuzzerInitialize)
+        LLVMFuzzerInitialize(&count, &words);
+    struct work work = {.function = -1};
+    keep_start(&work.start);
+    STATE->is_counting = 1;
+    for (uint32_t at = 0; at < implfuzz_function_count; at++)
+        implfuzz_unpatch(at);
+    char line[4096 + 16];
+    while (fgets(line, sizeof line, stdin)) {
+        unsigned long number, milliseconds;
+        line[strcspn(line, "\n")] = 0;
+        if (strcmp(line, "count") == 0) {
+            STATE->is_counting = 1;
+            for (uint32_t at = 0; at < implfuzz_function_count; at++)
+                implfuzz_patch(at);
+        } else if (sscanf(line, "function %lu %lu", &number, &milliseconds) == 2) {
+            end_function(&work);
+            if (work.function < 0)
+                for (uint32_t at = 0; at < implfuzz_function_count; at++)
+                    implfuzz_unpatch(at);
+            begin_function(&work, number, milliseconds);
+        } else if (strncmp(line, "input ", 6) == 0) {
+            run(&work, line + 6);
+        } else {
+            return 2;
+        }
+    }
+    end_function(&work);
+    implfuzz_report("done\n");
+    return 0;
+}

@@ -1,0 +1,283 @@
+/*
+ * The arena, from which the library and the program allocate. It holds its own book-keeping, so that an allocation is
+ * put back like any other write. A block has a header, and a red zone behind it; pages hold blocks of one size, so that
+ * the block of an address is found at once. objcopy gives the objects of the library and of the driver the names
+ * `implfuzz_of_*`.
+ */
+#define _GNU_SOURCE
+#include "in_place.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <wchar.h>
+
+#define ARENA_PAGES (ARENA_BYTES / PAGE)
+#define HEADER ((size_t)16)
+#define RED_ZONE ((size_t)16)
+#define RED 0xa5
+/* Sizes grow by a quarter; the last class holds blocks with pages of their own. */
+#define CLASSES 40
+#define OWN_PAGES CLASSES
+
+struct header {
+    /* As it was asked for, and 1: a free block has 0. */
+    uint64_t size;
+    /* Of the free list, where the block is free. */
+    struct header *next;
+};
+
+struct arena {
+    size_t top;  /* pages in use */
+    size_t live; /* blocks in use */
+    struct header *freed[CLASSES];
+    /* For each page: the first one that holds blocks of the same kind, and their class. */
+    uint32_t first[ARENA_PAGES];
+    unsigned char class_of[ARENA_PAGES];
+};
+
+#define HEAD ((struct arena *)ARENA)
+#define FIRST_PAGE ((sizeof(struct arena) + PAGE - 1) / PAGE)
+
+static size_t size_of_class(unsigned class)
+{
+    size_t size = 32;
+    for (; class; class--)
+        size = (size + size / 4 + 15) & ~(size_t)15;
+    return size;
+}
+
+static unsigned class_for(size_t bytes)
+{
+    unsigned class = 0;
+    while (class < CLASSES && size_of_class(class) < bytes)
+        class++;
+    return class;
+}
+
+void implfuzz_arena_make(void)
+{
+    mmap(ARENA, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    HEAD->top = FIRST_PAGE;
+}
+
+/* Between inputs; the system gives pages of zeros when they are touched again. */
+void implfuzz_arena_clear(void)
+{
+    madvise(ARENA, HEAD->top * PAGE, MADV_DONTNEED);
+    HEAD->top = FIRST_PAGE;
+}
+
+size_t implfuzz_live_blocks(void)
+{
+    return HEAD->live;
+}
+
+size_t implfuzz_arena_used(void)
+{
+    return HEAD->top * PAGE;
+}
+
+int implfuzz_is_arena(const void *address)
+{
+    return (const unsigned char *)address >= ARENA && (const unsigned char *)address < ARENA + ARENA_BYTES;
+}
+
+unsigned char *implfuzz_block(const unsigned char *address)
+{
+    size_t page = (size_t)(address - ARENA) / PAGE;
+    if (page < FIRST_PAGE || page >= HEAD->top || !HEAD->first[page])
+        return NULL;
+    unsigned char *start = ARENA + HEAD->first[page] * PAGE;
+    if (HEAD->class_of[page] == OWN_PAGES)
+        return start;
+    size_t size = size_of_class(HEAD->class_of[page]);
+    return start + (size_t)(address - start) / size * size;
+}
+
+int implfuzz_is_live(const unsigned char *header)
+{
+    uint64_t size;
+    memcpy(&size, header, sizeof size);
+    return size != 0;
+}
+
+static struct header *new_pages(size_t pages, unsigned class)
+{
+    if (pages > ARENA_PAGES - HEAD->top)
+        return NULL;
+    size_t first = HEAD->top;
+    for (size_t page = first; page < first + pages; page++) {
+        HEAD->first[page] = (uint32_t)first;
+        HEAD->class_of[page] = (unsigned char)class;
+    }
+    HEAD->top += pages;
+    return (struct header *)(ARENA + first * PAGE);
+}
+
+static size_t capacity(const struct header *block)
+{
+    size_t page = (size_t)((const unsigned char *)block - ARENA) / PAGE;
+    if (HEAD->class_of[page] != OWN_PAGES)
+        return size_of_class(HEAD->class_of[page]) - HEADER;
+    return ((block->size - 1 + HEADER + RED_ZONE + PAGE - 1) & ~(PAGE - 1)) - HEADER;
+}
+
+void *implfuzz_of_malloc(size_t bytes)
+{
+    if (bytes > ARENA_BYTES) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    size_t needed = HEADER + bytes + RED_ZONE;
+    unsigned class = class_for(needed);
+    struct header *block;
+    if (class == OWN_PAGES) {
+        block = new_pages((needed + PAGE - 1) / PAGE, class);
+    } else {
+        size_t size = size_of_class(class);
+        if (!HEAD->freed[class]) {
+            size_t pages = size < PAGE / 8 ? 1 : (size * 8 + PAGE - 1) / PAGE;
+            unsigned char *some = (unsigned char *)new_pages(pages, class);
+            for (size_t at = some ? pages * PAGE / size : 0; at; at--) {
+                struct header *free = (struct header *)(some + (at - 1) * size);
+                free->next = HEAD->freed[class];
+                HEAD->freed[class] = free;
+            }
+        }
+        block = HEAD->freed[class];
+        if (block)
+            HEAD->freed[class] = block->next;
+    }
+    if (!block) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    block->size = bytes + 1;
+    block->next = NULL;
+    HEAD->live++;
+    unsigned char *data = (unsigned char *)block + HEADER;
+    memset(data + bytes, RED, capacity(block) - bytes);
+    return data;
+}
+
+
+/* The block that a pointer is the start of; NULL where it is none. */
+static struct header *start_of(void *address)
+{
+    struct header *block = (struct header *)implfuzz_block(address);
+    return block && (unsigned char *)block + HEADER == (unsigned char *)address && block->size ? block : NULL;
+}
+
+void implfuzz_of_free(void *address)
+{
+    if (!address)
+        return;
+    if (!implfuzz_is_arena(address)) {
+        free(address);
+        return;
+    }
+    struct header *block = start_of(address);
+    if (!block)
+        __builtin_trap(); /* freed twice, or no block at all */
+    size_t page = (size_t)((unsigned char *)block - ARENA) / PAGE;
+    memset(address, 0, capacity(block)); /* so that dead memory is equal */
+    block->size = 0;
+    HEAD->live--;
+    if (HEAD->class_of[page] != OWN_PAGES) {
+        block->next = HEAD->freed[HEAD->class_of[page]];
+        HEAD->freed[HEAD->class_of[page]] = block;
+    }
+}
+
+void *implfuzz_of_calloc(size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    void *data = implfuzz_of_malloc(bytes);
+    return data ? memset(data, 0, bytes) : NULL;
+}
+
+void *implfuzz_of_realloc(void *old, size_t bytes)
+{
+    if (!old)
+        return implfuzz_of_malloc(bytes);
+    if (!implfuzz_is_arena(old))
+        return realloc(old, bytes);
+    struct header *block = start_of(old);
+    if (!block)
+        __builtin_trap();
+    size_t before = block->size - 1;
+    void *data = implfuzz_of_malloc(bytes);
+    if (!data)
+        return NULL;
+    memcpy(data, old, before < bytes ? before : bytes);
+    implfuzz_of_free(old);
+    return data;
+}
+
+void *implfuzz_of_reallocarray(void *old, size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return implfuzz_of_realloc(old, bytes);
+}
+
+/* A block of more than a page begins 16 bytes into one: greater alignments are not given. */
+void *implfuzz_of_aligned_alloc(size_t align, size_t bytes)
+{
+    if (align <= 16)
+        return implfuzz_of_malloc(bytes);
+    errno = ENOMEM;
+    return NULL;
+}
+
+void *implfuzz_of_memalign(size_t align, size_t bytes)
+{
+    return implfuzz_of_aligned_alloc(align, bytes);
+}
+
+int implfuzz_of_posix_memalign(void **data, size_t align, size_t bytes)
+{
+    void *made = implfuzz_of_aligned_alloc(align, bytes);
+    if (!made)
+        return ENOMEM;
+    *data = made;
+    return 0;
+}
+
+size_t implfuzz_of_malloc_usable_size(void *address)
+{
+    struct header *block = address ? start_of(address) : NULL;
+    return block ? block->size - 1 : 0;
+}
+
+char *implfuzz_of_strndup(const char *text, size_t most)
+{
+    size_t length = strnlen(text, most);
+    char *copy = implfuzz_of_malloc(length + 1);
+    if (!copy)
+        return NULL;
+    memcpy(copy, text, length);
+    copy[length] = 0;
+    return copy;
+}
+
+char *implfuzz_of_strdup(const char *text)
+{
+    return implfuzz_of_strndup(text, strlen(text));
+}
+
+wchar_t *implfuzz_of_wcsdup(const wchar_t *text)
+{
+    size_t bytes = (wcslen(text) + 1) * sizeof *text;
+    wchar_t *copy = implfuzz_of_malloc(bytes);
+    return copy ? memcpy(copy, text, bytes) : NULL;
+}

@@ -1,0 +1,99 @@
+//! Drivers of a library: what they reach, and how well functions can be judged inside of their executions. The library in
+//! `drivers/` has a growing table, lists, callbacks, a variadic function and one that prints.
+
+use crate::support::Repo;
+use crate::support::clib::copy_tree;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The library after `init`.
+fn store() -> Repo {
+    let repo = Repo::empty();
+    copy_tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/drivers"), repo.root());
+    repo.run(&["init"]).ok();
+    repo
+}
+
+fn words(value: &Value) -> Vec<&str> {
+    value.as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect()
+}
+
+#[test]
+fn functions_are_judged_where_drivers_call_them() {
+    let repo = store();
+    let ran = repo.run(&["drivers", "--seconds", "3", "--check", "--format", "json"]);
+    let json = ran.ok().json("drivers");
+    let drivers = json["drivers"].as_array().unwrap();
+    assert_eq!(drivers.len(), 2, "{json:#}");
+    assert_eq!((&drivers[0]["file"], &drivers[1]["file"]), (&json!("fuzz/names.c"), &json!("fuzz/words.cc")));
+    assert_eq!((&drivers[0]["language"], &drivers[1]["language"]), (&json!("C"), &json!("C++")));
+    // Statics, and what is inline in a header, are seen too.
+    let reached = words(&drivers[0]["reached"]);
+    for name in ["mix", "grow", "link_item", "store_is_empty", "store_note", "store_dump", "store_free"] {
+        assert!(reached.contains(&name), "{name}: {json:#}");
+    }
+    assert!(!words(&drivers[1]["reached"]).contains(&"store_remove"), "{json:#}");
+    assert_eq!(
+        json["unreached"],
+        json!([
+            { "symbol": "merge_item", "nearest_caller": null },
+            { "symbol": "store_merge", "nearest_caller": null },
+        ])
+    );
+    assert_eq!(json["not_judged"], json!({ "store_note": "variadic" }));
+
+    let measured = json["in_place"].as_array().unwrap();
+    let measured: BTreeMap<&str, &Value> =
+        measured.iter().map(|one| (one["symbol"].as_str().unwrap(), one)).collect();
+    for (name, one) in &measured {
+        assert_eq!((&one["differs"], &one["broke"]), (&Value::Null, &Value::Null), "{name}: {json:#}");
+    }
+    // Pointers to pointers, lists and callbacks are no obstacle.
+    for name in
+        ["mix", "hash_of", "grow", "link_item", "store_find", "store_add", "store_remove", "store_load"]
+    {
+        let one = measured[name];
+        let (killed, mutants) = (one["killed"].as_u64().unwrap(), one["mutants"].as_u64().unwrap());
+        assert!(one["judged"].as_u64().unwrap() > 20 && mutants > 0, "{name}: {one}");
+        assert!(killed * 10 >= mutants * 7, "{name}: {one}");
+    }
+    // Calls that print are not judged.
+    let dump = measured["store_dump"];
+    assert_eq!(dump["outside"], json!("fprintf"), "{dump}");
+    assert!(dump["judged"].as_u64() < dump["calls"].as_u64(), "{dump}");
+}
+
+#[test]
+fn inputs_on_which_c_breaks_are_kept_apart() {
+    let repo = store();
+    let driver = repo.read("fuzz/names.c").replace(
+        "    unsigned seen = 1;\n",
+        "    unsigned seen = 1;\n    if (size > 1 && data[0] == 'X' && data[1] % 2)\n        *(volatile int *)0 = 1;\n",
+    );
+    repo.write("fuzz/names.c", &driver);
+    let config = repo.read("implfuzz.toml");
+    repo.write("implfuzz.toml", &format!("{config}\n[drivers]\nfiles = [\"fuzz/names.c\"]\nseconds = 4\n"));
+    let json = repo.run(&["drivers", "--format", "json"]).ok().json("drivers");
+    let drivers = json["drivers"].as_array().unwrap();
+    assert_eq!(drivers.len(), 1);
+    let breaking = words(&drivers[0]["breaking"]);
+    assert!(!breaking.is_empty(), "{json:#}");
+    for path in breaking {
+        assert_eq!(std::fs::read(path).unwrap()[0], b'X', "{path}");
+    }
+    assert!(words(&drivers[0]["reached"]).contains(&"store_add"), "{json:#}");
+}
+
+#[test]
+fn a_driver_by_hand_starts_from_a_skeleton() {
+    let repo = store();
+    std::fs::remove_dir_all(repo.root().join("fuzz")).unwrap();
+    repo.run(&["drivers"]).fails(2, &["LLVMFuzzerTestOneInput", "drivers --new"]);
+    repo.run(&["drivers", "--new", "mine"]).ok();
+    let ran = repo.run(&["drivers", "--seconds", "1"]);
+    assert!(ran.ok().stdout.contains("0 of 15 functions are reached"), "{ran}");
+    repo.run(&["drivers", "--new", "../mine"]).fails(2, &["cannot be the name"]);
+    // What a person wrote stays.
+    repo.run(&["drivers", "--new", "mine"]).fails(2, &["fuzz/mine.c is there"]);
+}
