@@ -1,19 +1,20 @@
 //! Measures how well functions can be judged in place: C's mutants as candidates.
 
-use super::{Report, Work};
+use super::{Driven, Report, Work};
 use crate::c::mutants::{Mutants, Plant, mutants};
 use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::in_place::build;
+use crate::in_place::candidates::Candidates;
 use crate::in_place::run::{self, Judged, Number};
 use crate::in_place::table::why_not;
 use crate::platform::process::Interrupt;
 use crate::project::Project;
 use crate::symbol::{Function, SymbolName};
 use crate::verdict::Share;
-use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Largest number of mutants of one function.
@@ -52,7 +53,7 @@ pub fn measure(
         mutants(work.root, &project.library, &functions, (MOST, Plant::Nothing), tools)
     })?;
     let entries = work.entries()?;
-    let parts = work.parts(&entries, &made);
+    let parts = work.parts(&entries, Candidates::Mutants(&made));
     let dir = work.dir("mutants");
     let built = build::library(parts, work.place(&dir)?)?;
     let mut programs = Vec::new();
@@ -62,25 +63,37 @@ pub fn measure(
     reporter.event(Event::StepFinished { message: String::new() });
     let count = reached.len();
     reporter.event(Event::StepStarted { step: format!("judging {count} functions in place"), total: None });
-    let (library, drivers) = (&project.library, &report.drivers);
-    let measured = reached.into_par_iter().map(|number| {
+    let judged = judge_all(&report.drivers, &programs, &reached, time, interrupt)?;
+    reporter.event(Event::StepFinished { message: String::new() });
+    let result =
+        |(number, judged): (&Number, Judged)| result(&project.library.functions[*number], judged, &made);
+    Ok(reached.iter().zip(judged).map(result).collect())
+}
+
+/// Judges the candidates of these functions with all drivers that reach them, several functions at a time.
+pub(super) fn judge_all(
+    drivers: &[Driven],
+    programs: &[PathBuf],
+    functions: &[Number],
+    time: Duration,
+    interrupt: &Interrupt,
+) -> Result<Vec<Judged>> {
+    let judge = |number: &Number| {
         let mut judged = Judged::default();
-        for (driven, program) in drivers.iter().zip(&programs) {
+        for (driven, program) in drivers.iter().zip(programs) {
             let inputs: Vec<&Path> = driven
                 .reach
                 .iter()
-                .filter(|reach| reach.calls.contains_key(&number))
+                .filter(|reach| reach.calls.contains_key(number))
                 .map(|reach| reach.input.as_path())
                 .collect();
             if !inputs.is_empty() {
-                add(&mut judged, run::judge(program, number, &inputs, time, interrupt)?);
+                add(&mut judged, run::judge(program, *number, &inputs, time, interrupt)?);
             }
         }
-        Ok(result(&library.functions[number], judged, &made))
-    });
-    let measured = measured.collect::<Result<Vec<_>>>()?;
-    reporter.event(Event::StepFinished { message: String::new() });
-    Ok(measured)
+        Ok(judged)
+    };
+    functions.par_iter().map(judge).collect()
 }
 
 fn add(all: &mut Judged, one: Judged) {
@@ -99,5 +112,11 @@ fn result(function: &Function, judged: Judged, made: &Mutants) -> Measured {
     let kills = Share { reached: killed as u64, total: telling.len() as u64 };
     let name = &function.name;
     let without = why_not(function).map(str::to_owned).or_else(|| made.without.get(name).cloned());
-    Measured { symbol: name.clone(), differs: judged.killed.get(&0).copied(), kills, without, judged }
+    Measured {
+        symbol: name.clone(),
+        differs: judged.killed.get(&0).map(|told| told.difference),
+        kills,
+        without,
+        judged,
+    }
 }

@@ -3,17 +3,20 @@
 //! `in_place` builds and runs the programs; this module knows the repository.
 
 mod measure;
+mod ports;
 
 pub use measure::{Measured, measure};
+pub use ports::{PortJudged, judge_ports};
 
 use crate::c::entries::{Entries, entries};
-use crate::c::mutants::Mutants;
 use crate::c::{Programs, Tools};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
-use crate::in_place::build::{self, Parts, Place};
+use crate::in_place::build::{self, Parts};
+use crate::in_place::candidates::Candidates;
 use crate::in_place::corpus::{self, Corpus};
 use crate::in_place::driver::{Driver, drivers};
+use crate::in_place::place::Place;
 use crate::in_place::run::{self, Number, Reach};
 use crate::in_place::table::why_not;
 use crate::platform::process::Interrupt;
@@ -79,8 +82,7 @@ pub fn run(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporter
         return Err(Error::new(ErrorKind::Config, text).help("cargo implfuzz drivers --new NAME"));
     }
     let entries = work.entries()?;
-    let mutants = Mutants::default();
-    let parts = work.parts(&entries, &mutants);
+    let parts = work.parts(&entries, Candidates::None);
     let (fuzzed, watched) = (work.dir("fuzz"), work.dir("reach"));
     reporter.event(Event::StepStarted { step: "building the library for its drivers".into(), total: None });
     let sanitised = corpus::sanitised(parts, work.place(&fuzzed)?)?;
@@ -136,13 +138,13 @@ impl<'p> Work<'p> {
         self.with_tools(|tools| entries(self.root, &self.project.library, tools))
     }
 
-    fn parts<'a>(&'a self, entries: &'a Entries, mutants: &'a Mutants) -> Parts<'a> {
+    fn parts<'a>(&'a self, entries: &'a Entries, candidates: Candidates<'a>) -> Parts<'a> {
         let config = &self.project.config;
         Parts {
             root: self.root,
             library: &self.project.library,
             entries,
-            mutants,
+            candidates,
             link: &config.c.link,
             settings: &config.drivers,
         }

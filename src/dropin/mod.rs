@@ -9,7 +9,7 @@ mod arguments;
 mod compare;
 mod names;
 mod plan;
-mod port;
+pub mod port;
 mod runtime;
 mod side;
 pub mod wrapper;

@@ -29,7 +29,9 @@ pub(super) struct PortSide {
 
 /// Builds it below `dir`. Functions that C programs call come first in `ported`.
 pub(super) fn build(judge: &Judge, dir: &Path, ported: &[PortedFunction]) -> Result<PortSide> {
-    let (texts, apart) = generated(judge.project, ported)?;
+    let intercepted = ported.iter().filter(|one| one.is_intercepted());
+    let exported: Vec<Bound> = intercepted.map(|one| one.planned.bound()).collect();
+    let (texts, apart) = for_c(judge.project, counting_capi_file(&exported))?;
     let archive = dir.join("libport.a");
     let native = judge.static_library(&dir.join("overlay"), &archive, &texts)?;
     let wrong = |error: object::Error| {
@@ -44,10 +46,12 @@ pub(super) fn build(judge: &Judge, dir: &Path, ported: &[PortedFunction]) -> Res
 /// A file of the port crate: its path and its text.
 type File = (PathBuf, String);
 
-/// The files that differ from the tree, and the variables with separate copies.
-fn generated(project: &Project, ported: &[PortedFunction]) -> Result<(Vec<File>, Vec<String>)> {
-    let intercepted = ported.iter().filter(|one| one.is_intercepted());
-    let exported: Vec<Bound> = intercepted.map(|one| one.planned.bound()).collect();
+/// The files of the port crate that differ from the tree where C programs are linked with it, and the variables with
+/// separate copies. `capi` is the text of its C ABI.
+///
+/// # Errors
+/// `Internal` where the generated Rust cannot be read.
+pub fn for_c(project: &Project, capi: String) -> Result<(Vec<File>, Vec<String>)> {
     // Each variable exists once, so nothing must be copied between sides.
     let all: Vec<Bound> = project.planned.iter().map(|p| Bound { shared: &[], ..p.bound() }).collect();
     let callee = callee_file(&all, &|function| project.ported(function) == Ported::Yes);
@@ -62,7 +66,7 @@ fn generated(project: &Project, ported: &[PortedFunction]) -> Result<(Vec<File>,
     let files = [
         ("src/ffi.rs", dropin_crate::ffi_file(&project.ffi)),
         ("src/globals.rs", text),
-        ("src/capi.rs", counting_capi_file(&exported)),
+        ("src/capi.rs", capi),
         ("src/callee.rs", callee),
     ];
     Ok((files.into_iter().map(|(path, text)| (PathBuf::from(path), text)).collect(), apart))

@@ -1,27 +1,31 @@
 //! Builds a program that judges in place: the library with entries that can be patched, the driver, and the judge.
 
+use super::candidates::Candidates;
 use super::driver::{Driver, Language};
-use super::{outside, table};
+use super::place::Place;
+use super::{outside, port, table};
 use crate::c::entries::Entries;
 use crate::c::flags::old_c_flags;
-use crate::c::mutants::Mutants;
 use crate::config::Drivers;
-use crate::error::{Error, ErrorKind, Result};
-use crate::platform::process::{Interrupt, Job, time_limits};
-use crate::platform::toolchain::{CompilerKind, Toolchain};
+use crate::error::Result;
+use crate::platform::process::{Job, time_limits};
+use crate::platform::toolchain::CompilerKind;
 use crate::platform::workspace::write_atomic;
-use crate::symbol::{Library, Unit};
+use crate::symbol::{Library, RelPath, Unit};
 use camino::Utf8Path;
 use fs_err as fs;
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// The judge's own files.
-const RUNTIME: [(&str, &str); 12] = [
+const RUNTIME: [(&str, &str); 13] = [
     ("in_place.h", include_str!("../../templates/in_place/in_place.h")),
     ("memory.c", include_str!("../../templates/in_place/memory.c")),
     ("pages.c", include_str!("../../templates/in_place/pages.c")),
     ("entries.c", include_str!("../../templates/in_place/entries.c")),
+    ("rust_heap.c", include_str!("../../templates/in_place/rust_heap.c")),
     ("candidate.c", include_str!("../../templates/in_place/candidate.c")),
     ("judge.c", include_str!("../../templates/in_place/judge.c")),
     ("report.c", include_str!("../../templates/in_place/report.c")),
@@ -46,24 +50,18 @@ pub struct Parts<'a> {
     pub root: &'a Utf8Path,
     pub library: &'a Library,
     pub entries: &'a Entries,
-    pub mutants: &'a Mutants,
+    pub candidates: Candidates<'a>,
     /// Libraries that the C side needs.
     pub link: &'a [String],
     pub settings: &'a Drivers,
-}
-
-/// A folder for the files of a build, and the tools.
-#[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
-    pub dir: &'a Path,
-    pub toolchain: &'a Toolchain,
-    pub interrupt: &'a Interrupt,
 }
 
 /// The library and the judge, which the programs of all drivers share.
 #[derive(Debug)]
 pub struct Built {
     objects: Vec<PathBuf>,
+    /// Rust's own libraries, and arguments for the linker.
+    rest: Vec<OsString>,
     /// Names that objects of drivers get in place of the system's.
     renames: PathBuf,
 }
@@ -77,15 +75,18 @@ pub fn library(parts: Parts, place: Place) -> Result<Built> {
     for (name, text) in RUNTIME {
         write_atomic(&place.dir.join(name), text.as_bytes())?;
     }
-    write_atomic(
-        &place.dir.join("table.c"),
-        table::text(parts.library, parts.entries, parts.mutants).as_bytes(),
-    )?;
+    let table = table::text(parts.library, parts.entries, parts.candidates);
+    write_atomic(&place.dir.join("table.c"), table.as_bytes())?;
     let numbered: Vec<(usize, &Unit)> = parts.library.units.iter().enumerate().collect();
     let mut objects: Vec<PathBuf> = numbered
         .into_par_iter()
         .map(|(number, unit)| place.unit(parts, number, unit))
         .collect::<Result<_>>()?;
+    let port = match parts.candidates {
+        Candidates::Ports(ports) => Some(port::unpack(ports, place)?),
+        Candidates::None | Candidates::Mutants(_) => None,
+    };
+    objects.extend(port.iter().flat_map(|port| port.objects.clone()));
     let outside = outside::names(&objects, parts.library)?;
     let renames = place.dir.join("renames.txt");
     write_atomic(&renames, outside::renames(&outside).as_bytes())?;
@@ -94,7 +95,12 @@ pub fn library(parts: Parts, place: Place) -> Result<Built> {
         place.rename(object, &renames)?;
     }
     objects.extend(place.runtime()?);
-    Ok(Built { objects, renames })
+    let mut rest = Vec::new();
+    if let Some(port) = port {
+        rest.push(port.rest.into_os_string());
+        rest.extend(port.native.iter().map(Into::into));
+    }
+    Ok(Built { objects, rest, renames })
 }
 
 impl Built {
@@ -111,7 +117,7 @@ impl Built {
         place.rename(&object, &self.renames)?;
         let program = place.dir.join(format!("in-place-{}", driver.name));
         let job = place.compiler(Language::Cxx).dir(parts.root).timeout(time_limits::COMPILE_C);
-        let job = job.args(["-no-pie", "-Wl,-z,now"]).args(&self.objects).arg(&object);
+        let job = job.args(["-no-pie", "-Wl,-z,now"]).args(&self.objects).arg(&object).args(&self.rest);
         let job = job.args(parts.link.iter().map(|name| format!("-l{name}"))).args(["-lm", "-lpthread"]);
         let job = job.args(&parts.settings.link).arg("-o").arg(&program);
         place.done(job, &driver.file)?;
@@ -136,21 +142,14 @@ pub(super) fn flags(parts: Parts) -> Vec<String> {
 }
 
 impl Place<'_> {
-    /// The compiler of a language: clang is both, so that libFuzzer's flags work for C++, too.
-    pub(super) fn compiler(&self, language: Language) -> Job {
-        let cc = &self.toolchain.cc;
-        match (language, cc.kind) {
-            (Language::C, _) => Job::new(&cc.path),
-            (Language::Cxx, CompilerKind::Clang) => Job::new(&cc.path).arg("--driver-mode=g++"),
-            (Language::Cxx, CompilerKind::Gcc) => Job::new(&self.toolchain.cxx.path),
-        }
-    }
-
     fn unit(&self, parts: Parts, number: usize, unit: &Unit) -> Result<PathBuf> {
         let mut text = format!("#include \"{}\"\n", parts.root.join(&unit.file.0));
         let all = [
             parts.library.lines_of(&unit.file),
-            lines(&parts.mutants.lines, unit),
+            match parts.candidates {
+                Candidates::Mutants(mutants) => lines(&mutants.lines, unit),
+                Candidates::None | Candidates::Ports(_) => &[],
+            },
             lines(&parts.entries.lines, unit),
         ];
         for line in all.into_iter().flatten() {
@@ -188,33 +187,9 @@ impl Place<'_> {
         };
         sources.into_par_iter().map(compile).collect()
     }
-
-    /// Gives an object's references to the system the judge's names.
-    fn rename(&self, object: &Path, renames: &Path) -> Result<()> {
-        let job = Job::new(&self.toolchain.objcopy).arg("--redefine-syms").arg(renames).arg(object);
-        self.done(job, Utf8Path::new("objcopy"))
-    }
-
-    /// Runs a compiler or linker.
-    pub(super) fn done(&self, job: Job, what: &Utf8Path) -> Result<()> {
-        let output = job.env("LC_ALL", "C").run(self.interrupt)?;
-        if output.exit.success() {
-            return Ok(());
-        }
-        let said = output.stderr_text();
-        let mut lines: Vec<&str> =
-            said.lines().filter(|line| line.contains("error") || line.contains("undefined")).collect();
-        lines.truncate(8);
-        let said = if lines.is_empty() { said.trim().to_owned() } else { lines.join("\n  ") };
-        Err(Error::new(ErrorKind::C, format!("{what} cannot be built to run the library:\n  {said}"))
-            .help("`flags` and `link` under [drivers] in implfuzz.toml go to the compiler and the linker"))
-    }
 }
 
-fn lines<'l>(
-    all: &'l std::collections::BTreeMap<crate::symbol::RelPath, Vec<String>>,
-    unit: &Unit,
-) -> &'l [String] {
+fn lines<'l>(all: &'l BTreeMap<RelPath, Vec<String>>, unit: &Unit) -> &'l [String] {
     all.get(&unit.file).map(Vec::as_slice).unwrap_or_default()
 }
 

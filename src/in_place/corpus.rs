@@ -1,8 +1,9 @@
 //! The inputs of a driver: libFuzzer runs it with the sanitised library, and keeps few inputs that reach much. Inputs
 //! on which C breaks are found here, once, and kept apart.
 
-use super::build::{Parts, Place, flags};
+use super::build::{Parts, flags};
 use super::driver::{Driver, Language};
+use super::place::Place;
 use crate::c::flags::old_c_flags;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Job, time_limits};

@@ -35,6 +35,19 @@ pub enum Difference {
     Hang,
     Exit,
     Outside,
+    /// The port did not free what it took from Rust's heap.
+    RustHeap,
+}
+
+/// Where a candidate was told from C.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    pub difference: Difference,
+    pub input: PathBuf,
+    /// Number of the function's call in the run on that input, from 1.
+    pub call: u64,
+    /// What a panic printed.
+    pub said: String,
 }
 
 /// What judging a function gave.
@@ -44,7 +57,7 @@ pub struct Judged {
     /// Calls on which candidates ran.
     pub judged: u64,
     /// Candidates that differ from C, by number.
-    pub killed: BTreeMap<usize, Difference>,
+    pub killed: BTreeMap<usize, Told>,
     /// What left the process during a call, so that the call was not judged.
     pub outside: Option<String>,
     /// How the program ended before its time, if it did.
@@ -110,9 +123,16 @@ pub fn judge(
     let mut judged = Judged::default();
     for words in report(&output) {
         match words[..] {
-            ["killed", _, candidate, how, ..] => {
+            ["killed", _, candidate, how, input, call, ref said @ ..] => {
                 let how = how.parse().ok().and_then(Difference::from_repr);
-                judged.killed.insert(parse(candidate), how.unwrap_or(Difference::Memory));
+                let input = inputs.get(parse(input).wrapping_sub(1)).copied().unwrap_or(Path::new(""));
+                let told = Told {
+                    difference: how.unwrap_or(Difference::Memory),
+                    input: input.to_owned(),
+                    call: parse(call) as u64,
+                    said: said.join(" "),
+                };
+                judged.killed.insert(parse(candidate), told);
             }
             ["judged", _, calls, count, _, outside] => {
                 (judged.calls, judged.judged) = (parse(calls) as u64, parse(count) as u64);

@@ -1,9 +1,10 @@
 //! The generated C table of functions: what the judge knows of each.
 
+use super::candidates::Candidates;
 use crate::c::entries::Entries;
-use crate::c::mutants::{Mutants, table};
+use crate::c::mutants::table;
+use crate::rust::shims::candidate;
 use crate::symbol::{CType, Function, Library, TypeKind};
-use std::fmt::Write as _;
 
 /// Bytes of arguments on the stack that every call gets: more than most functions have.
 const STACK: u64 = 128;
@@ -56,46 +57,55 @@ fn stack_bytes(library: &Library, function: &Function) -> u64 {
     all.next_multiple_of(16).max(STACK)
 }
 
+/// The candidates of a function: the name of their list, how many there are, and what declares it.
+fn list(candidates: Candidates, number: usize, function: &Function) -> Option<(String, usize, String)> {
+    match candidates {
+        Candidates::None => None,
+        Candidates::Mutants(mutants) => {
+            let list = mutants.of.get(&function.name)?;
+            let name = table(&function.name);
+            let text = format!("extern void *const {name}[];\n");
+            // The unchanged copy stands before them.
+            Some((name, (list.len() + 1).min(MOST), text))
+        }
+        Candidates::Ports(ports) => {
+            let (name, port) = (format!("implfuzz_candidates_{number}"), candidate(number));
+            let text = format!("extern unsigned char {port}[];\nstatic void *const {name}[] = {{{port}}};\n");
+            ports.numbers.contains(&number).then_some((name, 1, text))
+        }
+    }
+}
+
 /// The text of the table; functions have their positions in the library as numbers.
-pub(super) fn text(library: &Library, entries: &Entries, mutants: &Mutants) -> String {
-    let mut text = "#include \"in_place.h\"\n\n".to_owned();
-    let write = |text: &mut String, line: std::fmt::Arguments| {
-        text.write_fmt(line).expect("a String takes all text");
-    };
-    for name in entries.of.values().flatten() {
-        write(&mut text, format_args!("extern unsigned char {name}[];\n"));
-    }
-    let judged = |function: &Function| why_not(function).is_none() && entries.of.contains_key(&function.key);
-    let candidates = |function: &Function| {
-        mutants.of.get(&function.name).filter(|_| judged(function)).map(|list| (list.len() + 1).min(MOST))
-    };
-    for function in library.functions.iter().filter(|function| candidates(function).is_some()) {
-        write(&mut text, format_args!("extern void *const {}[];\n", table(&function.name)));
-    }
-    text += "\nconst struct implfuzz_function implfuzz_functions[] = {\n";
-    for function in &library.functions {
-        let (table, count) = match candidates(function) {
-            Some(count) => (table(&function.name), count),
+pub(super) fn text(library: &Library, entries: &Entries, candidates: Candidates) -> String {
+    let mut declarations = String::new();
+    let mut functions = String::new();
+    let mut places = String::new();
+    let mut count = 0;
+    for (number, function) in library.functions.iter().enumerate() {
+        let own = entries.of.get(&function.key).map(Vec::as_slice).unwrap_or_default();
+        for entry in own {
+            declarations += &format!("extern unsigned char {entry}[];\n");
+            places += &format!("    {{{number}, {entry}}},\n");
+            count += 1;
+        }
+        let is_judged = why_not(function).is_none() && !own.is_empty();
+        let (table, candidates) = match list(candidates, number, function).filter(|_| is_judged) {
+            Some((name, candidates, text)) => {
+                declarations += &text;
+                (name, candidates)
+            }
             None => ("0".to_owned(), 0),
         };
         let (result, bytes) = (result(&function.ret), stack_bytes(library, function));
-        let name = &function.name;
-        write(&mut text, format_args!("    {{\"{name}\", {result}, {bytes}, {table}, {count}}},\n"));
+        functions += &format!("    {{\"{}\", {result}, {bytes}, {table}, {candidates}}},\n", function.name);
     }
-    write(
-        &mut text,
-        format_args!(
-            "}};\nconst size_t implfuzz_function_count = {};\n\nconst struct implfuzz_entry implfuzz_entries[] = {{\n",
-            library.functions.len()
-        ),
-    );
-    let mut count = 0;
-    for (number, function) in library.functions.iter().enumerate() {
-        for name in entries.of.get(&function.key).into_iter().flatten() {
-            count += 1;
-            write(&mut text, format_args!("    {{{number}, {name}}},\n"));
-        }
-    }
-    write(&mut text, format_args!("}};\nconst size_t implfuzz_entry_count = {count};\n"));
-    text
+    let all = library.functions.len();
+    format!(
+        "#include \"in_place.h\"\n\n{declarations}\n\
+         const struct implfuzz_function implfuzz_functions[] = {{\n{functions}}};\n\
+         const size_t implfuzz_function_count = {all};\n\n\
+         const struct implfuzz_entry implfuzz_entries[] = {{\n{places}}};\n\
+         const size_t implfuzz_entry_count = {count};\n"
+    )
 }

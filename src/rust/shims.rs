@@ -49,19 +49,40 @@ impl Bound<'_> {
     }
 }
 
-/// The C-ABI shim; feature `capi` exports it under the C name. With a `counter`, each call is reported under that
-/// number.
-pub fn capi(bound: &Bound, counter: Option<u32>) -> TokenStream {
+/// How a C-ABI shim is exported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Export {
+    /// Under the C name.
+    CName,
+    /// Under the C name; each call is reported under this number.
+    Counting(u32),
+    /// As the candidate with this number, beside the C function; statics, too.
+    Candidate(usize),
+}
+
+/// The linker's name of a candidate.
+pub fn candidate(number: usize) -> String {
+    format!("implfuzz_port_{number}")
+}
+
+/// The C-ABI shim, which feature `capi` exports.
+pub fn capi(bound: &Bound, export: Export) -> TokenStream {
     let name = ident(bound.function);
     let path = bound.path();
     let params = bound.c.params.iter().map(|(name, ty)| quote!(#name: #ty));
     let ret = bound.c.ret.iter();
     let call = call_as_c(bound, &path);
-    let count = counter.map(|number| quote!(unsafe { implfuzz_dropin_call(#number) };));
-    let export = (bound.function.linkage == Linkage::External).then(|| {
-        let c_name = &bound.function.c_name;
-        quote!(#[cfg_attr(feature = "capi", unsafe(export_name = #c_name))])
-    });
+    let count = match export {
+        Export::Counting(number) => Some(quote!(unsafe { implfuzz_dropin_call(#number) };)),
+        Export::CName | Export::Candidate(_) => None,
+    };
+    let exported = match export {
+        Export::Candidate(number) => Some(candidate(number)),
+        Export::CName | Export::Counting(_) => {
+            (bound.function.linkage == Linkage::External).then(|| bound.function.c_name.clone())
+        }
+    };
+    let export = exported.map(|name| quote!(#[cfg_attr(feature = "capi", unsafe(export_name = #name))]));
     quote! {
         #export
         pub unsafe extern "C" fn #name(#(#params),*) #(-> #ret)* { #count #call }

@@ -1,7 +1,7 @@
 //! The text of generated Rust: stubs, and the files with the shims.
 
 use super::pretty::pretty;
-use super::shims::{Bound, callee, capi, lending, slices};
+use super::shims::{Bound, Export, callee, capi, lending, slices};
 use super::signature::inner;
 use crate::symbol::Function;
 use proc_macro2::TokenStream;
@@ -42,7 +42,7 @@ pub fn module_head(c_file: &str) -> String {
 
 /// The text of `capi.rs`.
 pub fn capi_file(functions: &[Bound]) -> String {
-    capi_text(TokenStream::new(), functions.iter().map(|bound| capi(bound, None)).collect())
+    capi_text(TokenStream::new(), functions.iter().map(|bound| capi(bound, Export::CName)).collect())
 }
 
 /// `capi.rs` for a program that counts calls: each shim reports its index in `functions`.
@@ -52,7 +52,14 @@ pub fn counting_capi_file(functions: &[Bound]) -> String {
             fn implfuzz_dropin_call(number: u32);
         }
     };
-    capi_text(counter, (0..).zip(functions).map(|(number, bound)| capi(bound, Some(number))).collect())
+    let shims = (0..).zip(functions).map(|(number, bound)| capi(bound, Export::Counting(number)));
+    capi_text(counter, shims.collect())
+}
+
+/// `capi.rs` for a program that judges ports beside the C functions: each has a number.
+pub fn candidates_capi_file(functions: &[(usize, Bound)]) -> String {
+    let shims = functions.iter().map(|(number, bound)| capi(bound, Export::Candidate(*number)));
+    capi_text(TokenStream::new(), shims.collect())
 }
 
 fn capi_text(counter: TokenStream, shims: Vec<TokenStream>) -> String {

@@ -124,7 +124,7 @@ void implfuzz_outside(const char *name)
 {
     if (STATE->in_candidate) {
         STATE->outside = name;
-        leave(LEFT_PROCESS);
+        leave(STATE->said[0] ? EXITED : LEFT_PROCESS); /* a panic prints, and ends the process */
     }
     /* Other threads and processes would share what is put back: no later call is judged. */
     if (strcmp(name, "pthread_create") == 0 || strcmp(name, "fork") == 0 || strcmp(name, "vfork") == 0)

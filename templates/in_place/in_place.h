@@ -4,6 +4,7 @@
  *
  *   memory.c      the arena, from which the library and the program allocate
  *   pages.c       puts memory back: which pages a call wrote, and what was in them
+ *   rust_heap.c   what ports allocate for themselves
  *   entries.c     patches the entries of functions; trampoline_*.S leads from there to the judge
  *   candidate.c   calls a candidate on a stack of its own, and takes back control whatever it does
  *   judge.c       one judged call
@@ -76,6 +77,7 @@ enum difference {
     HUNG,
     EXITED,
     LEFT_PROCESS,
+    DIFFERS_HEAP,
     DIFFERENCES
 };
 
@@ -130,6 +132,10 @@ struct state {
         const char *outside;
     } *counts;
     uint64_t candidate_runs, faults;
+
+    /* rust_heap.c; `said` is what a panic printed */
+    size_t rust_used, rust_live;
+    char said[512];
 };
 
 #define STATE ((struct state *)0x200000000000)
@@ -156,6 +162,10 @@ void implfuzz_keep_after(void);
 void implfuzz_put_back_before(void);
 void implfuzz_put_back_after(void);
 enum difference implfuzz_compare_pages(const unsigned char **where);
+
+/* rust_heap.c */
+void implfuzz_rust_heap_make(void);
+void implfuzz_rust_heap_clear(void);
 
 /* entries.c */
 void implfuzz_patch(uint32_t function);

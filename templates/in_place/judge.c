@@ -69,8 +69,9 @@ static void candidates(uint32_t number, const struct registers *registers, const
             continue;
         struct picture picture = {0};
         const unsigned char *where = NULL;
-        errno = error;
+        implfuzz_rust_heap_clear();
         STATE->candidate_runs++;
+        errno = error;
         enum difference difference =
             implfuzz_run(function->candidates[at], registers, arguments, function->stack_bytes, &picture.result);
         picture.error = errno;
@@ -80,14 +81,18 @@ static void candidates(uint32_t number, const struct registers *registers, const
         STATE->overflow = 0;
         if (difference == SAME)
             difference = compare(function->result, c, &picture, stack, bytes, &where);
+        if (difference == SAME && STATE->rust_live != 0)
+            difference = DIFFERS_HEAP;
         implfuzz_put_back_before();
         memcpy(stack, STATE->stack_before, bytes);
         if (difference == SAME)
             continue;
         own->killed[at] = (unsigned char)difference;
         own->alive--;
-        implfuzz_report("killed %u %zu %d %lu %lu %zu\n", number, at, difference, (unsigned long)STATE->input,
-                        (unsigned long)own->calls_of_input, (size_t)where);
+        for (char *end = STATE->said; (end = strchr(end, '\n'));)
+            *end = ' ';
+        implfuzz_report("killed %u %zu %d %lu %lu %s\n", number, at, difference, (unsigned long)STATE->input,
+                        (unsigned long)own->calls_of_input, STATE->said);
     }
 }
 

@@ -137,6 +137,7 @@ int main(int count, char **words)
     STATE->stack_before = mmap(NULL, 2 * STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     STATE->stack_after = STATE->stack_before + STACK_BYTES;
     implfuzz_arena_make();
+    implfuzz_rust_heap_make();
     implfuzz_pages_make();
     implfuzz_candidates_make();
     if (LLVMFuzzerInitialize)

@@ -1,8 +1,8 @@
 //! Drivers of a library: what they reach, and how well functions can be judged inside of their executions. The library in
 //! `drivers/` has a growing table, lists, callbacks, a variadic function and one that prints.
 
-use crate::support::Repo;
 use crate::support::clib::copy_tree;
+use crate::support::{Repo, plant};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -96,4 +96,88 @@ fn a_driver_by_hand_starts_from_a_skeleton() {
     repo.run(&["drivers", "--new", "../mine"]).fails(2, &["cannot be the name"]);
     // What a person wrote stays.
     repo.run(&["drivers", "--new", "mine"]).fails(2, &["fuzz/mine.c is there"]);
+}
+
+/// The right ports, with these changes: function, old text, new text.
+fn ports(wrong: &[(&str, &str, &str)]) -> Vec<(String, String)> {
+    let text = include_str!("drivers_ports/right.rs");
+    let named = text.split("\n\n").skip(1).map(|port| {
+        let name = port.split("fn ").nth(1).unwrap().split('(').next().unwrap();
+        let mut port = port.to_owned();
+        for (_, old, new) in wrong.iter().filter(|(function, _, _)| *function == name) {
+            assert!(port.contains(old), "{name}: {old}");
+            port = port.replace(old, new);
+        }
+        (name.to_owned(), port)
+    });
+    named.collect()
+}
+
+/// What `drivers --ports` says of each port; the exit code is 10 if one differs.
+fn judged(wrong: &[(&str, &str, &str)]) -> BTreeMap<String, Value> {
+    let repo = store();
+    let mut module = repo.read("rust/src/store.rs");
+    for (name, text) in ports(wrong) {
+        plant(&mut module, &name, &text).unwrap_or_else(|| panic!("{name} has no stub"));
+    }
+    repo.write("rust/src/store.rs", &module);
+    let ran = repo.run(&["drivers", "--seconds", "2", "--ports", "--format", "json"]);
+    let json = ran.code(if wrong.is_empty() { 0 } else { 10 }).json("drivers");
+    let all = json["ports"].as_array().unwrap().iter();
+    all.map(|one| (one["symbol"].as_str().unwrap().to_owned(), one.clone())).collect()
+}
+
+#[test]
+fn right_ports_are_the_same_in_place() {
+    let ports = judged(&[]);
+    assert_eq!(ports.len(), 6);
+    for (name, port) in &ports {
+        assert_eq!((&port["differs"], &port["broke"]), (&Value::Null, &Value::Null), "{name}: {port}");
+        assert!(port["judged"].as_u64().unwrap() > 20, "{name}: {port}");
+    }
+}
+
+/// All of these differ, and each in the way that is expected.
+#[track_caller]
+fn all_differ(wrong: &[(&str, &str, &str, &str)]) {
+    let changes: Vec<(&str, &str, &str)> =
+        wrong.iter().map(|(name, old, new, _)| (*name, *old, *new)).collect();
+    let ports = judged(&changes);
+    for (name, _, _, what) in wrong {
+        let port = &ports[*name];
+        assert_eq!(port["differs"]["what"], json!(what), "{name}: {port}");
+        assert!(Path::new(port["differs"]["input"].as_str().unwrap()).is_absolute(), "{name}: {port}");
+        assert!(port["differs"]["call"].as_u64().unwrap() > 0, "{name}: {port}");
+    }
+}
+
+#[test]
+fn wrong_ports_differ_in_place() {
+    let count = "(*store).count as f64";
+    all_differ(&[
+        ("link_item", "(*item).next = *slot;", "", "memory"),
+        ("store_load", count, "static mut N: u64 = 0; N += 1; (*store).count as f64", "variable"),
+        ("store_remove", "libc::free(item.cast());", "", "allocation"),
+    ]);
+    // These in another run, because a port is judged with the ports that it calls.
+    let size = "(*store).size = size;";
+    all_differ(&[
+        ("mix", "hash >> 15", "hash >> 14", "result"),
+        (
+            "grow",
+            size,
+            "core::mem::forget(core::hint::black_box(vec![0u8; 9])); (*store).size = size;",
+            "rust-heap",
+        ),
+    ]);
+}
+
+#[test]
+fn ports_that_do_not_return_differ_in_place() {
+    all_differ(&[
+        ("mix", "let mut hash", "assert!(byte % 16 != 3, \"no such byte\"); let mut hash", "exit"),
+        ("grow", "(*store).size = size;", "loop { core::hint::spin_loop() }", "hang"),
+        ("store_load", "(*store).count as f64", "*(8 as *const usize) as f64", "crash"),
+        ("store_remove", "(*store).count -= 1;", "libc::exit(0);", "exit"),
+    ]);
 }

@@ -1,9 +1,11 @@
 //! `cargo implfuzz drivers`
 
 use super::Session;
-use crate::drivers::{self, Measured, Report};
+use crate::drivers::{self, Measured, PortJudged, Report};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
-use crate::report::Table;
+use crate::in_place::run::Judged;
+use crate::judge::Judge;
+use crate::report::{Table, printable};
 use crate::symbol::SymbolName;
 use camino::Utf8PathBuf;
 use fs_err as fs;
@@ -23,8 +25,11 @@ pub struct Args {
     /// Measure how many mutants of each C function are told from it inside of the drivers' executions
     #[arg(long)]
     check: bool,
+    /// Judge the ports in the tree inside of the drivers' executions; exit with 10 if one differs from C
+    #[arg(long)]
+    ports: bool,
     /// Write the skeleton of a new driver to fuzz/NAME.c instead
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["seconds", "check"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["seconds", "check", "ports"])]
     new: Option<String>,
 }
 
@@ -47,12 +52,22 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         true => Some(drivers::measure(&project, &report, CHECK, &session.interrupt, reporter.as_mut())?),
         false => None,
     };
+    let ports = match args.ports {
+        true => {
+            let judge = Judge::new(&project, &session.interrupt);
+            Some(drivers::judge_ports(&judge, &report, CHECK, reporter.as_mut())?)
+        }
+        false => None,
+    };
     drop(reporter);
     let names: Vec<&SymbolName> = project.library.functions.iter().map(|function| &function.name).collect();
-    session.screen.result("drivers", &as_json(&report, measured.as_deref(), &names), || {
-        text(&report, measured.as_deref(), names.len())
-    });
-    Ok(ExitCode::Ok)
+    session.screen.result(
+        "drivers",
+        &as_json(&report, (measured.as_deref(), ports.as_deref()), &names),
+        || text(&report, (measured.as_deref(), ports.as_deref()), names.len()),
+    );
+    let differs = ports.iter().flatten().any(|port| port.differs().is_some());
+    Ok(if differs { ExitCode::Divergence } else { ExitCode::Ok })
 }
 
 const SKELETON: &str = "\
@@ -90,7 +105,10 @@ fn new(session: &Session, root: &std::path::Path, name: &str) -> Result<ExitCode
     Ok(ExitCode::Ok)
 }
 
-fn as_json(report: &Report, measured: Option<&[Measured]>, names: &[&SymbolName]) -> Value {
+/// What was judged in place, if it was asked for: mutants, and ports.
+type InPlace<'a> = (Option<&'a [Measured]>, Option<&'a [PortJudged]>);
+
+fn as_json(report: &Report, (measured, ports): InPlace, names: &[&SymbolName]) -> Value {
     let drivers = report.drivers.iter().map(|driven| {
         let reached: Vec<&SymbolName> = driven.reached().into_iter().map(|number| names[number]).collect();
         json!({
@@ -114,13 +132,27 @@ fn as_json(report: &Report, measured: Option<&[Measured]>, names: &[&SymbolName]
         };
         all.iter().map(one).collect::<Vec<_>>()
     });
+    let ports = ports.map(|all| {
+        let one = |one: &PortJudged| {
+            let differs = one.differs().map(|told| {
+                json!({
+                    "what": told.difference.to_string(), "input": told.input, "call": told.call, "said": told.said,
+                })
+            });
+            json!({
+                "symbol": one.symbol, "calls": one.judged.calls, "judged": one.judged.judged, "differs": differs,
+                "outside": one.judged.outside, "broke": one.judged.broke,
+            })
+        };
+        all.iter().map(one).collect::<Vec<_>>()
+    });
     json!({
         "drivers": drivers.collect::<Vec<_>>(), "unreached": unreached.collect::<Vec<_>>(),
-        "not_judged": report.not_judged, "in_place": measured,
+        "not_judged": report.not_judged, "in_place": measured, "ports": ports,
     })
 }
 
-fn text(report: &Report, measured: Option<&[Measured]>, functions: usize) -> String {
+fn text(report: &Report, (measured, ports): InPlace, functions: usize) -> String {
     let mut text = Table::of(&report.drivers)
         .left("driver", |one| one.driver.file.to_string())
         .left("language", |one| one.driver.language.to_string())
@@ -138,6 +170,15 @@ fn text(report: &Report, measured: Option<&[Measured]>, functions: usize) -> Str
             .left("remarks", |one| remark(one))
             .text();
     }
+    if let Some(ports) = ports {
+        text += "\n";
+        text += &Table::of(ports)
+            .left("port", |one| one.symbol.to_string())
+            .right("calls", |one| one.judged.calls.to_string())
+            .right("judged", |one| one.judged.judged.to_string())
+            .left("result", |one| verdict(one))
+            .text();
+    }
     if !report.unreached.is_empty() {
         text += "\n";
         text += &Table::of(&report.unreached)
@@ -153,10 +194,28 @@ fn text(report: &Report, measured: Option<&[Measured]>, functions: usize) -> Str
     text
 }
 
+fn verdict(one: &PortJudged) -> String {
+    let differs = one.differs().map(|told| {
+        let said = if told.said.is_empty() { String::new() } else { format!(": {}", printable(&told.said)) };
+        let input = told.input.file_name().unwrap_or_default().to_string_lossy();
+        format!("differs from C ({}) in call {} of input {input}{said}", told.difference, told.call)
+    });
+    let same = || match one.judged.judged {
+        0 => "not judged".to_owned(),
+        _ => "the same".to_owned(),
+    };
+    [differs.unwrap_or_else(same)].into_iter().chain(early(&one.judged)).collect::<Vec<_>>().join("; ")
+}
+
+/// What kept calls from being judged.
+fn early(judged: &Judged) -> impl Iterator<Item = String> {
+    let outside = judged.outside.as_ref().map(|name| format!("it calls {name}"));
+    let broke = judged.broke.as_ref().map(|how| format!("the run ended early: {how}"));
+    outside.into_iter().chain(broke)
+}
+
 fn remark(one: &Measured) -> String {
     let differs = one.differs.map(|difference| format!("C differs from itself: {difference}"));
-    let outside = one.judged.outside.as_ref().map(|name| format!("it calls {name}"));
-    let broke = one.judged.broke.as_ref().map(|how| format!("the run ended early: {how}"));
-    let all = one.without.clone().into_iter().chain(differs).chain(outside).chain(broke);
+    let all = one.without.clone().into_iter().chain(differs).chain(early(&one.judged));
     all.collect::<Vec<_>>().join("; ")
 }

@@ -1,0 +1,49 @@
+//! Where programs are built, and with which tools.
+
+use super::driver::Language;
+use crate::error::{Error, ErrorKind, Result};
+use crate::platform::process::{Interrupt, Job};
+use crate::platform::toolchain::{CompilerKind, Toolchain};
+use camino::Utf8Path;
+use std::path::Path;
+
+/// A folder for the files of a build, and the tools.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    pub dir: &'a Path,
+    pub toolchain: &'a Toolchain,
+    pub interrupt: &'a Interrupt,
+}
+
+impl Place<'_> {
+    /// The compiler of a language: clang is both, so that libFuzzer's flags work for C++, too.
+    pub(super) fn compiler(&self, language: Language) -> Job {
+        let cc = &self.toolchain.cc;
+        match (language, cc.kind) {
+            (Language::C, _) => Job::new(&cc.path),
+            (Language::Cxx, CompilerKind::Clang) => Job::new(&cc.path).arg("--driver-mode=g++"),
+            (Language::Cxx, CompilerKind::Gcc) => Job::new(&self.toolchain.cxx.path),
+        }
+    }
+
+    /// Gives an object's references to the system the judge's names.
+    pub(super) fn rename(&self, object: &Path, renames: &Path) -> Result<()> {
+        let job = Job::new(&self.toolchain.objcopy).arg("--redefine-syms").arg(renames).arg(object);
+        self.done(job, Utf8Path::new("objcopy"))
+    }
+
+    /// Runs a compiler or linker.
+    pub(super) fn done(&self, job: Job, what: &Utf8Path) -> Result<()> {
+        let output = job.env("LC_ALL", "C").run(self.interrupt)?;
+        if output.exit.success() {
+            return Ok(());
+        }
+        let said = output.stderr_text();
+        let mut lines: Vec<&str> =
+            said.lines().filter(|line| line.contains("error") || line.contains("undefined")).collect();
+        lines.truncate(8);
+        let said = if lines.is_empty() { said.trim().to_owned() } else { lines.join("\n  ") };
+        Err(Error::new(ErrorKind::C, format!("{what} cannot be built to run the library:\n  {said}"))
+            .help("`flags` and `link` under [drivers] in implfuzz.toml go to the compiler and the linker"))
+    }
+}
