@@ -3,10 +3,10 @@
 
 use super::build::{Parts, flags};
 use super::driver::{Driver, Language};
-use super::place::Place;
+use super::place::{LARGEST_FILE, Place};
 use crate::c::flags::old_c_flags;
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform::process::{Job, time_limits};
+use crate::platform::process::{Job, Limits, time_limits};
 use crate::platform::toolchain::CompilerKind;
 use crate::symbol::Unit;
 use fs_err as fs;
@@ -103,7 +103,12 @@ impl Sanitised {
     }
 
     fn job(&self, program: &Path, breaking: &Path) -> Job {
-        let job = Job::new(program).clean_env().args(LIMITS);
+        let limits = Limits { file_size: Some(LARGEST_FILE), no_core: true, ..Limits::default() };
+        let job = Job::new(program)
+            .dir(program.parent().unwrap_or(program))
+            .clean_env()
+            .limits(limits)
+            .args(LIMITS);
         job.arg(format!("-artifact_prefix={}/", breaking.display())).env("ASAN_OPTIONS", "detect_leaks=0")
     }
 

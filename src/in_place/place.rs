@@ -7,6 +7,9 @@ use crate::platform::toolchain::{CompilerKind, Toolchain};
 use camino::Utf8Path;
 use std::path::Path;
 
+/// Bytes of a file that a driver may write.
+pub(super) const LARGEST_FILE: u64 = 64 << 20;
+
 /// A folder for the files of a build, and the tools.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {

@@ -1,7 +1,8 @@
 //! Runs a program that judges in place, and reads its report.
 
+use super::place::LARGEST_FILE;
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform::process::{Exit, Interrupt, Job, Output};
+use crate::platform::process::{Exit, Interrupt, Job, Limits, Output};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -161,8 +162,11 @@ fn line(script: &mut String, arguments: std::fmt::Arguments) {
     script.push('\n');
 }
 
+/// Drivers and ports run without the environment, in the folder of the program, and cannot fill the disk.
 fn job(program: &Path, script: String, timeout: Duration) -> Job {
-    Job::new(program).clean_env().stdin(script).with_report().timeout(timeout)
+    let limits = Limits { file_size: Some(LARGEST_FILE), no_core: true, ..Limits::default() };
+    let job = Job::new(program).dir(program.parent().unwrap_or(program)).clean_env().limits(limits);
+    job.stdin(script).with_report().timeout(timeout)
 }
 
 fn report(output: &Output) -> Vec<Vec<&str>> {
