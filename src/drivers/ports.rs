@@ -23,6 +23,11 @@ pub struct PortJudged {
 }
 
 impl PortJudged {
+    /// Whether nothing can be said of the port: no call was judged, or the run ended early.
+    pub fn is_inconclusive(&self) -> bool {
+        self.differs().is_none() && (self.judged.judged == 0 || self.judged.broke.is_some())
+    }
+
     /// Where the port differs from C.
     pub fn differs(&self) -> Option<&Told> {
         self.judged.killed.get(&0)

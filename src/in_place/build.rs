@@ -20,7 +20,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// The judge's own files.
-const RUNTIME: [(&str, &str); 13] = [
+const RUNTIME: [(&str, &str); 14] = [
     ("in_place.h", include_str!("../../templates/in_place/in_place.h")),
     ("memory.c", include_str!("../../templates/in_place/memory.c")),
     ("pages.c", include_str!("../../templates/in_place/pages.c")),
@@ -31,6 +31,7 @@ const RUNTIME: [(&str, &str); 13] = [
     ("report.c", include_str!("../../templates/in_place/report.c")),
     ("main.c", include_str!("../../templates/in_place/main.c")),
     ("new.cpp", include_str!("../../templates/in_place/new.cpp")),
+    ("registers.inc", include_str!("../../templates/in_place/registers.inc")),
     ("outside.S", include_str!("../../templates/in_place/outside.S")),
     ("trampoline_x86_64.S", include_str!("../../templates/in_place/trampoline_x86_64.S")),
     ("trampoline_aarch64.S", include_str!("../../templates/in_place/trampoline_aarch64.S")),
@@ -173,7 +174,8 @@ impl Place<'_> {
 
     fn runtime(&self) -> Result<Vec<PathBuf>> {
         let sources = RUNTIME.iter().map(|(name, _)| *name).chain(["table.c"]);
-        let sources: Vec<&str> = sources.filter(|name| !name.ends_with(".h") && !is_foreign(name)).collect();
+        let is_compiled = |name: &&str| !name.ends_with(".h") && !name.ends_with(".inc") && !is_foreign(name);
+        let sources: Vec<&str> = sources.filter(is_compiled).collect();
         let compile = |name: &str| {
             let (source, object) = (self.dir.join(name), self.dir.join(format!("{name}.o")));
             let language = if name.ends_with(".cpp") { Language::Cxx } else { Language::C };

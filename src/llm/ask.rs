@@ -18,7 +18,7 @@ pub fn ask(chosen: &Chosen, permit: Permit, asker: &Asker) -> Exchange {
 }
 
 /// Asks several questions side by side and waits for all answers. They come in the order of the questions. `note`
-/// is told of each failed try.
+/// gets a line for each failed attempt.
 pub fn ask_all(
     permitted: Vec<(Arc<Chosen>, Permit)>,
     interrupt: &Interrupt,

@@ -77,8 +77,7 @@ enum difference {
     HUNG,
     EXITED,
     LEFT_PROCESS,
-    DIFFERS_HEAP,
-    DIFFERENCES
+    DIFFERS_HEAP
 };
 
 /* A stretch of memory that is put back. */
@@ -131,8 +130,6 @@ struct state {
         unsigned char killed[CANDIDATES], alive;
         const char *outside;
     } *counts;
-    uint64_t candidate_runs, faults;
-
     /* rust_heap.c; `said` is what a panic printed */
     size_t rust_used, rust_live;
     char said[512];
@@ -175,6 +172,8 @@ void *implfuzz_original(uint32_t entry);
 
 /* candidate.c */
 void implfuzz_candidates_make(void);
+/* The ticks that a candidate gets, for those that C took. */
+unsigned implfuzz_patience(unsigned ticks_of_c);
 enum difference implfuzz_run(void *candidate, const struct registers *registers, const void *arguments, size_t bytes,
                              struct result_registers *result);
 

@@ -70,7 +70,6 @@ static void candidates(uint32_t number, const struct registers *registers, const
         struct picture picture = {0};
         const unsigned char *where = NULL;
         implfuzz_rust_heap_clear();
-        STATE->candidate_runs++;
         errno = error;
         enum difference difference =
             implfuzz_run(function->candidates[at], registers, arguments, function->stack_bytes, &picture.result);
@@ -95,8 +94,6 @@ static void candidates(uint32_t number, const struct registers *registers, const
                         (unsigned long)own->calls_of_input, STATE->said);
     }
 }
-
-unsigned implfuzz_patience(unsigned ticks_of_c);
 
 /* Whether the call was judged; if so, `result` holds C's. */
 int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *frame, struct result_registers *result)

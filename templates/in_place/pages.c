@@ -72,7 +72,6 @@ int implfuzz_page_fault(void *address)
         memcpy(STATE->before + number * PAGE, start, PAGE);
         STATE->log[number] = (struct logged_page){start, &region->logged[page], 0};
         region->logged[page] = (uint32_t)number + 1;
-        STATE->faults++;
         return mprotect(start, PAGE, PROT_READ | PROT_WRITE) == 0;
     }
     return 0;

@@ -1,6 +1,7 @@
 /* The ways into the judge and out of it, for aarch64. */
 
-#define VECTORS 80
+#include "registers.inc"
+
 #define RESULT 208
 #define TARGET 288
 #define FRAME 304
@@ -15,15 +16,7 @@ implfuzz_trampoline:
     stp x29, x30, [sp, #-16]!
     mov x29, sp
     sub sp, sp, #FRAME
-    stp x0, x1, [sp, #0]
-    stp x2, x3, [sp, #16]
-    stp x4, x5, [sp, #32]
-    stp x6, x7, [sp, #48]
-    str x8, [sp, #64]
-    stp q0, q1, [sp, #VECTORS+0]
-    stp q2, q3, [sp, #VECTORS+32]
-    stp q4, q5, [sp, #VECTORS+64]
-    stp q6, q7, [sp, #VECTORS+96]
+    keep_arguments sp
     str w17, [sp, #TARGET]
     mov w0, w17
     mov x1, sp
@@ -41,15 +34,7 @@ implfuzz_trampoline:
 1:  ldr w0, [sp, #TARGET]
     bl implfuzz_original
     mov x17, x0
-    ldp x0, x1, [sp, #0]
-    ldp x2, x3, [sp, #16]
-    ldp x4, x5, [sp, #32]
-    ldp x6, x7, [sp, #48]
-    ldr x8, [sp, #64]
-    ldp q0, q1, [sp, #VECTORS+0]
-    ldp q2, q3, [sp, #VECTORS+32]
-    ldp q4, q5, [sp, #VECTORS+64]
-    ldp q6, q7, [sp, #VECTORS+96]
+    give_arguments sp
     mov sp, x29
     ldp x29, x30, [sp], #16
     br x17
@@ -77,15 +62,7 @@ implfuzz_call:
     stp x11, x12, [x10], #16
     subs x3, x3, #16
     b.ne 2b
-3:  ldp q0, q1, [x9, #VECTORS+0]
-    ldp q2, q3, [x9, #VECTORS+32]
-    ldp q4, q5, [x9, #VECTORS+64]
-    ldp q6, q7, [x9, #VECTORS+96]
-    ldp x0, x1, [x9, #0]
-    ldp x2, x3, [x9, #16]
-    ldp x4, x5, [x9, #32]
-    ldp x6, x7, [x9, #48]
-    ldr x8, [x9, #64]
+3:  give_arguments x9
     blr x17
     stp x0, x1, [x19, #0]
     stp q0, q1, [x19, #16]

@@ -93,6 +93,8 @@ fn a_driver_by_hand_starts_from_a_skeleton() {
     repo.run(&["drivers", "--new", "mine"]).ok();
     let ran = repo.run(&["drivers", "--seconds", "1"]);
     assert!(ran.ok().stdout.contains("0 of 15 functions are reached"), "{ran}");
+    // To judge nothing is no success.
+    repo.run(&["drivers", "--seconds", "1", "--ports"]).code(11).shows("no driver reaches a port");
     repo.run(&["drivers", "--new", "../mine"]).fails(2, &["cannot be the name"]);
     // What a person wrote stays.
     repo.run(&["drivers", "--new", "mine"]).fails(2, &["fuzz/mine.c is there"]);

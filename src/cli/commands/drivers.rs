@@ -22,10 +22,10 @@ pub struct Args {
     /// Fuzz each driver for this long
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
-    /// Measure how many mutants of each C function are told from it inside of the drivers' executions
+    /// Mutate each C function that a driver reaches, and count the mutants that differ where it is called
     #[arg(long)]
     check: bool,
-    /// Judge the ports in the tree inside of the drivers' executions; exit with 10 if one differs from C
+    /// Compare the ports in the tree with C where the drivers call them
     #[arg(long)]
     ports: bool,
     /// Write the skeleton of a new driver to fuzz/NAME.c instead
@@ -66,8 +66,13 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         &as_json(&report, (measured.as_deref(), ports.as_deref()), &names),
         || text(&report, (measured.as_deref(), ports.as_deref()), names.len()),
     );
-    let differs = ports.iter().flatten().any(|port| port.differs().is_some());
-    Ok(if differs { ExitCode::Divergence } else { ExitCode::Ok })
+    Ok(match &ports {
+        Some(ports) if ports.iter().any(|port| port.differs().is_some()) => ExitCode::Divergence,
+        Some(ports) if ports.is_empty() || ports.iter().any(PortJudged::is_inconclusive) => {
+            ExitCode::Incomplete
+        }
+        _ => ExitCode::Ok,
+    })
 }
 
 const SKELETON: &str = "\
@@ -170,7 +175,9 @@ fn text(report: &Report, (measured, ports): InPlace, functions: usize) -> String
             .left("remarks", |one| remark(one))
             .text();
     }
-    if let Some(ports) = ports {
+    if ports.is_some_and(<[_]>::is_empty) {
+        text += "\nno driver reaches a port\n";
+    } else if let Some(ports) = ports {
         text += "\n";
         text += &Table::of(ports)
             .left("port", |one| one.symbol.to_string())
