@@ -32,6 +32,7 @@ mod merge;
 mod alias_unit;
 pub mod archive;
 pub mod data;
+mod unit_text;
 mod translate;
 mod parse;
 pub mod porting_order;

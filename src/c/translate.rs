@@ -5,6 +5,7 @@
 //! test for that.
 
 use super::flags::old_c_flags;
+use super::unit_text::{Added, ORIGIN, unit_text};
 use crate::error::Result;
 use crate::platform::process::{Exit, Interrupt, Job, time_limits};
 use crate::symbol::Unit;
@@ -62,7 +63,7 @@ pub(super) fn with_compiler<R>(
 }
 
 impl Compiler<'_> {
-    /// Compiles the unit with `lines` appended. The inner error is the reason why the unit itself does not
+    /// Compiles the unit with `lines` behind it. The inner error is the reason why the unit itself does not
     /// compile.
     ///
     /// # Errors
@@ -72,12 +73,25 @@ impl Compiler<'_> {
         unit: &Unit,
         lines: &[impl AsRef<str>],
     ) -> Result<std::result::Result<Translation, String>> {
+        let added: Vec<Added> = lines.iter().map(|line| Added::behind(line.as_ref())).collect();
+        self.translate_with(unit, None, &added)
+    }
+
+    /// Compiles the unit with additions, which stand in `file`, the text of its file, or behind it.
+    ///
+    /// # Errors
+    /// As [`Compiler::translate`].
+    pub fn translate_with(
+        &self,
+        unit: &Unit,
+        file: Option<&str>,
+        added: &[Added],
+    ) -> Result<std::result::Result<Translation, String>> {
         let mut refused = BTreeMap::new();
         for _ in 0..ROUNDS {
-            let lines = lines.iter().map(AsRef::as_ref).enumerate();
-            let kept = |(number, line)| if refused.contains_key(&number) { "" } else { line };
-            let kept: Vec<&str> = lines.map(kept).collect();
-            match self.compile(unit, &kept)? {
+            let kept = added.iter().enumerate().filter(|(number, _)| !refused.contains_key(number));
+            let kept: Vec<(usize, &Added)> = kept.collect();
+            match self.compile(unit, file, &kept)? {
                 Ok(object) => {
                     let rule = self.source(unit).with_extension("d");
                     let rule = String::from_utf8_lossy(&fs::read(rule)?).into_owned();
@@ -86,7 +100,7 @@ impl Compiler<'_> {
                     return Ok(Ok(Translation { refused, object, files: files.collect() }));
                 }
                 Err(said) => {
-                    let more = refused_lines(&said, &self.source(unit), &kept);
+                    let more = refused_additions(&said);
                     let before = refused.len();
                     refused.extend(more);
                     if refused.len() == before {
@@ -103,15 +117,23 @@ impl Compiler<'_> {
     }
 
     /// The object file, or the compiler's messages.
-    fn compile(&self, unit: &Unit, lines: &[&str]) -> Result<std::result::Result<Vec<u8>, String>> {
-        let text = format!("#include \"{}\"\n{}\n", self.root.join(&unit.file.0), lines.join("\n"));
+    fn compile(
+        &self,
+        unit: &Unit,
+        file: Option<&str>,
+        added: &[(usize, &Added)],
+    ) -> Result<std::result::Result<Vec<u8>, String>> {
+        let path = self.root.join(&unit.file.0);
         let source = self.source(unit);
         let object = source.with_extension("o");
-        fs::write(&source, text)?;
+        fs::write(&source, unit_text(&path, file, added))?;
         let job = Job::new(self.cc).dir(self.root.as_std_path()).timeout(time_limits::COMPILE_C);
         let job = job
             .env("LC_ALL", "C")
+            // clang stops at 20 errors. gcc has no such limit, and does not know the flag.
+            .env("CCC_OVERRIDE_OPTIONS", "# +-ferror-limit=0")
             .args(&unit.flags)
+            .args(file.and(path.parent()).map(|dir| format!("-iquote{dir}")))
             .args(self.flags)
             .args(old_c_flags())
             .args(["-MD", "-MT", "x", "-MF"]);
@@ -126,22 +148,14 @@ impl Compiler<'_> {
     }
 }
 
-/// The messages about the entries after the `#include` of `source`, by the entries' numbers.
-fn refused_lines(said: &str, source: &Path, entries: &[&str]) -> Vec<(usize, String)> {
-    let prefix = format!("{}:", source.display());
-    // The entry of each line of the file, from the second line on.
-    let owners: Vec<usize> = entries
-        .iter()
-        .enumerate()
-        .flat_map(|(number, entry)| std::iter::repeat_n(number, entry.matches('\n').count() + 1))
-        .collect();
+/// The messages about additions, by their numbers.
+fn refused_additions(said: &str) -> Vec<(usize, String)> {
     let error = |line: &str| {
-        let (place, what) = line.strip_prefix(&prefix)?.split_once("error: ")?;
-        let line: usize = place.split(':').next()?.parse().ok()?;
-        Some((*owners.get(line.checked_sub(2)?)?, what.trim().to_owned()))
+        let (place, what) = line.strip_prefix(ORIGIN)?.split_once("error: ")?;
+        Some((place.split(':').next()?.parse().ok()?, what.trim().to_owned()))
     };
     let mut found: Vec<_> = said.lines().filter_map(error).collect();
-    // The first message about an entry is the cause; later ones follow from it.
+    // The first message about an addition is the cause; later ones follow from it.
     found.reverse();
     found
 }

@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn the_harness_answers_exactly_what_the_table_says() {
-        let wrapped = include_str!("../../templates/fuzz/chance.c");
+        let wrapped = include_str!("../../templates/fuzz/runtime/chance.c");
         let answers = |name: &str| wrapped.contains(&format!("__wrap_{name}("));
         for (name, row) in read(TEXT).unwrap() {
             assert_eq!(row.has(Mark::Answered), answers(name), "{name}");

@@ -113,9 +113,7 @@ struct Work<'p> {
 
 impl<'p> Work<'p> {
     fn of(project: &'p Project, interrupt: &'p Interrupt) -> Result<Self> {
-        let root = Utf8Path::from_path(project.workspace.root())
-            .ok_or_else(|| Error::new(ErrorKind::Config, "the path of the repository is not valid UTF-8"))?;
-        Ok(Self { project, root, interrupt })
+        Ok(Self { project, root: project.root()?, interrupt })
     }
 
     /// A folder of the cache.

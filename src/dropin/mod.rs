@@ -178,8 +178,9 @@ impl<'p> Work<'_, 'p> {
     }
 
     fn copy(&self, place: &Place) -> Result<()> {
-        let utf8 = |path| Utf8Path::from_path(path).ok_or_else(|| Error::new(ErrorKind::Config, NOT_UTF8));
-        copy_sources(utf8(self.project().workspace.root())?, utf8(&place.tree)?, u64::MAX)
+        let tree =
+            Utf8Path::from_path(&place.tree).expect("the cache is in the repository, whose path is UTF-8");
+        copy_sources(self.project().root()?, tree, u64::MAX)
     }
 
     fn install(&self, place: &Place, settings: Option<&PathBuf>) -> Result<()> {
@@ -249,5 +250,3 @@ impl<'p> Work<'_, 'p> {
         Ok(Report { commands, functions, apart, linked, started })
     }
 }
-
-const NOT_UTF8: &str = "the path of the repository is not valid UTF-8";

@@ -172,19 +172,20 @@ impl Builder<'_> {
             format!("-Clink-arg={asan}"),
             "-Clink-arg=-Wl,--no-whole-archive".to_owned(),
         ];
+        let edges = Edges::place(&self.target_dir)?;
         let job = match self.counts {
             Counts::Edges => {
-                let edges = Edges::place(&self.target_dir)?;
                 let flags = edges.rustflags().into_iter().chain(link).collect::<Vec<_>>().join("\u{1f}");
                 let job = self.cargo(overlay)?.env("CARGO_ENCODED_RUSTFLAGS", flags);
-                edges.env(overlay).into_iter().fold(job, |job, (key, value)| job.env(key, value))
+                edges.env(Some(overlay)).fold(job, |job, (key, value)| job.env(key, value))
             }
             Counts::Sources { c } => {
                 let flags =
                     SOURCES.map(str::to_owned).into_iter().chain(link).collect::<Vec<_>>().join("\u{1f}");
                 let unoptimised = unoptimised(&fs::read_to_string(overlay.fuzz_manifest())?)?;
                 let job = self.cargo(overlay)?.args(unoptimised).env("CARGO_ENCODED_RUSTFLAGS", flags);
-                job.env("IMPLFUZZ_COVERAGE", if c { "1" } else { "0" })
+                let job = job.env("IMPLFUZZ_COVERAGE", if c { "1" } else { "0" });
+                edges.env(None).fold(job, |job, (key, value)| job.env(key, value))
             }
         };
         Ok(job.env("CUSTOM_LIBFUZZER_PATH", libfuzzer))

@@ -51,9 +51,12 @@ impl Edges {
         ["--cfg=fuzzing".to_owned(), "--cfg=implfuzz_edges".to_owned(), mark]
     }
 
-    /// The environment variables for cargo when it builds this overlay.
-    pub fn env(&self, overlay: &Overlay) -> [(&'static str, OsString); 2] {
-        [("RUSTC_WRAPPER", self.wrapper.clone().into()), ("IMPLFUZZ_PORT", overlay.dir().into())]
+    /// The environment variables for cargo when it builds this overlay; without one, nothing gets counters. Cargo
+    /// asks the compiler anew what it is whenever another wrapper is used in the target directory, so all builds
+    /// there use this one.
+    pub fn env(&self, overlay: Option<&Overlay>) -> impl Iterator<Item = (&'static str, OsString)> {
+        let port = overlay.map(|overlay| ("IMPLFUZZ_PORT", overlay.dir().into()));
+        [("RUSTC_WRAPPER", self.wrapper.clone().into())].into_iter().chain(port)
     }
 }
 
@@ -87,7 +90,11 @@ mod tests {
         }
         assert_eq!(given(&edges, "/the port/fuzz", "zlib_fuzz"), plain("zlib_fuzz"));
         assert_eq!(given(&edges, "/registry/libc", "libc"), plain("libc"));
+        let probe = Job::new(&edges.wrapper).args(["echo", "-vV"]).env_remove("CARGO_MANIFEST_DIR");
+        let output = probe.run(&Interrupt::none()).expect("runs");
+        assert_eq!(output.stdout_text(), "-vV\n", "without a port");
     }
+
     #[test]
     fn a_crate_without_counters_is_known() {
         let dir = tempfile::tempdir().expect("a directory");

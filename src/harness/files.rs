@@ -24,11 +24,12 @@ pub fn port_build_script() -> &'static str {
 /// Files that all harnesses share: paths below `fuzz/`, and texts.
 const SHARED: &[(&str, &str)] = &[
     ("build.rs", include_str!("../../templates/fuzz/build.rs")),
-    ("guard.c", include_str!("../../templates/fuzz/guard.c")),
-    ("chance.c", include_str!("../../templates/fuzz/chance.c")),
-    ("ledger.c", include_str!("../../templates/fuzz/ledger.c")),
-    ("trace_pc.c", include_str!("../../templates/fuzz/trace_pc.c")),
     ("wraps.txt", include_str!("../../templates/fuzz/wraps.txt")),
+    ("runtime/build.rs", include_str!("../../templates/fuzz/runtime/build.rs")),
+    ("runtime/guard.c", include_str!("../../templates/fuzz/runtime/guard.c")),
+    ("runtime/chance.c", include_str!("../../templates/fuzz/runtime/chance.c")),
+    ("runtime/ledger.c", include_str!("../../templates/fuzz/runtime/ledger.c")),
+    ("runtime/trace_pc.c", include_str!("../../templates/fuzz/runtime/trace_pc.c")),
     ("runtime/src/lib.rs", include_str!("../../templates/fuzz/runtime/lib.rs")),
     ("runtime/src/arena.rs", include_str!("../../templates/fuzz/runtime/arena.rs")),
     ("runtime/src/blocks.rs", include_str!("../../templates/fuzz/runtime/blocks.rs")),
@@ -210,19 +211,20 @@ mod tests {
     fn the_runtime_in_the_fuzz_crate_is_all_that_there_is_of_it() {
         let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("templates/fuzz/runtime");
         let there = std::fs::read_dir(dir).expect("the templates are there").map(|entry| {
-            let name = entry.expect("a file").file_name();
-            format!("fuzz/runtime/src/{}", name.to_string_lossy())
+            let name = entry.expect("a file").file_name().to_string_lossy().into_owned();
+            let is_module = name.ends_with(".rs") && name != "build.rs";
+            format!("fuzz/runtime/{}{name}", if is_module { "src/" } else { "" })
         });
         let files = fuzz_crate("kit", &[]).expect("templates are whole");
         let put: BTreeSet<String> = files
             .iter()
             .map(|(path, _)| path.clone())
-            .filter(|path| path.contains("/runtime/src/"))
+            .filter(|path| path.contains("/runtime/") && !path.ends_with("/Cargo.toml"))
             .collect();
         assert_eq!(put, there.collect());
         let modules =
             &files.iter().find(|(path, _)| path.ends_with("runtime/src/lib.rs")).expect("it is put").1;
-        for path in put.iter().filter(|path| !path.ends_with("/lib.rs")) {
+        for path in put.iter().filter(|path| path.contains("/src/") && !path.ends_with("/lib.rs")) {
             let name = path.rsplit('/').next().unwrap_or_default().trim_end_matches(".rs");
             assert!(
                 modules.lines().any(|line| line.trim_start_matches("pub ") == format!("mod {name};")),

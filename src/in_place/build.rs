@@ -144,16 +144,13 @@ pub(super) fn flags(parts: Parts) -> Vec<String> {
 
 impl Place<'_> {
     fn unit(&self, parts: Parts, number: usize, unit: &Unit) -> Result<PathBuf> {
-        let mut text = format!("#include \"{}\"\n", parts.root.join(&unit.file.0));
-        let all = [
-            parts.library.lines_of(&unit.file),
-            match parts.candidates {
-                Candidates::Mutants(mutants) => lines(&mutants.lines, unit),
-                Candidates::None | Candidates::Ports(_) => &[],
-            },
-            lines(&parts.entries.lines, unit),
-        ];
-        for line in all.into_iter().flatten() {
+        let path = parts.root.join(&unit.file.0);
+        let with_mutants = match parts.candidates {
+            Candidates::Mutants(mutants) => mutants.units.get(&unit.file),
+            Candidates::None | Candidates::Ports(_) => None,
+        };
+        let mut text = with_mutants.cloned().unwrap_or_else(|| format!("#include \"{path}\"\n"));
+        for line in parts.library.lines_of(&unit.file).iter().chain(lines(&parts.entries.lines, unit)) {
             text += line;
             text += "\n";
         }
@@ -161,7 +158,8 @@ impl Place<'_> {
         write_atomic(&source, text.as_bytes())?;
         let object = source.with_extension("o");
         let job = Job::new(&self.toolchain.cc.path).dir(parts.root).timeout(time_limits::COMPILE_C);
-        let mut job = job.args(&unit.flags).args(PATCHABLE).args(old_c_flags()).arg(room());
+        let beside = with_mutants.and(path.parent()).map(|dir| format!("-iquote{dir}"));
+        let mut job = job.args(&unit.flags).args(beside).args(PATCHABLE).args(old_c_flags()).arg(room());
         if self.toolchain.cc.kind == CompilerKind::Gcc {
             job = job.args(PATCHABLE_GCC);
         }

@@ -97,6 +97,11 @@ impl FunctionPlan {
     }
 }
 
+fn utf8(root: &Path) -> Result<&Utf8Path> {
+    let text = "the path of the repository is not valid UTF-8";
+    Utf8Path::from_path(root).ok_or_else(|| Error::new(ErrorKind::Config, text))
+}
+
 impl Project {
     /// Opens the repository at or above `options.dir` and reads its C library.
     pub fn open(options: &Options, interrupt: &Interrupt) -> Result<Self> {
@@ -111,14 +116,21 @@ impl Project {
         Self::load(Workspace::open_to_read(options.dir.as_deref())?, options, interrupt)
     }
 
+    /// The root of the repository.
+    ///
+    /// # Errors
+    /// `Config` where its path is not UTF-8.
+    pub fn root(&self) -> Result<&Utf8Path> {
+        utf8(self.workspace.root())
+    }
+
     /// Reads the C library of an opened workspace.
     pub fn load(workspace: Workspace, options: &Options, interrupt: &Interrupt) -> Result<Self> {
         let path = workspace.config();
         let mut config = Config::load(&path, &options.overrides, &|name| std::env::var(name).ok())?;
         options.settings.apply(&mut config);
         config::validate(&config, &path)?;
-        let root = Utf8Path::from_path(workspace.root())
-            .ok_or_else(|| Error::new(ErrorKind::Config, "the path of the repository is not valid UTF-8"))?;
+        let root = utf8(workspace.root())?;
         let toolchain = OnceCell::new();
         let identity = identity(&config);
         let tools = c::Tools {

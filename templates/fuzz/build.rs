@@ -1,23 +1,17 @@
-//! Compiles the guard and routes the sanitizers' handlers through it. Written by cargo-implfuzz.
+//! Routes the sanitizers' handlers and the allocator through the runtime. Written by cargo-implfuzz.
 
 use std::env;
 
 fn main() {
-    println!("cargo:rerun-if-changed=guard.c");
-    println!("cargo:rerun-if-changed=chance.c");
-    println!("cargo:rerun-if-changed=ledger.c");
-    println!("cargo:rerun-if-changed=trace_pc.c");
     println!("cargo:rerun-if-changed=wraps.txt");
-    let gcc = env::var_os("DEP_IMPLFUZZ_C_TRACE_PC").is_some();
-    let mut guard = cc::Build::new();
-    guard.file("guard.c").file("chance.c").file("ledger.c").opt_level(2).warnings(false);
-    if gcc {
-        guard.define("IMPLFUZZ_TRACE_PC", None);
-        println!("cargo:rustc-link-arg-bins=-Wl,--wrap=__sanitizer_cov_trace_pc");
-    }
-    guard.compile("implfuzz_guard");
+    let argument = |text: &str| println!("cargo:rustc-link-arg-bins=-Wl,{text}");
     let wraps = std::fs::read_to_string("wraps.txt").expect("wraps.txt stands beside build.rs");
     for name in wraps.split_whitespace() {
-        println!("cargo:rustc-link-arg-bins=-Wl,--wrap={name}");
+        argument(&format!("--wrap={name}"));
+    }
+    // gcc compiled the C side. `-u` makes the linker look for the wrapper, whatever order it reads the libraries in.
+    if env::var_os("DEP_IMPLFUZZ_C_TRACE_PC").is_some() {
+        argument("--wrap=__sanitizer_cov_trace_pc");
+        argument("-u,__wrap___sanitizer_cov_trace_pc");
     }
 }

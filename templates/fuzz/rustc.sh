@@ -5,7 +5,7 @@ shift
 case "$CARGO_CRATE_NAME" in
 build_script_*) exec "$rustc" "$@" ;;
 esac
-if [ "$CARGO_MANIFEST_DIR" = "$IMPLFUZZ_PORT" ]; then
+if [ -n "$IMPLFUZZ_PORT" ] && [ "$CARGO_MANIFEST_DIR" = "$IMPLFUZZ_PORT" ]; then
     exec "$rustc" "$@" @FLAGS@
 fi
 exec "$rustc" "$@"

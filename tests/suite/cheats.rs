@@ -48,7 +48,7 @@ fn a_harness_that_is_tampered_with_judges_nothing() {
             "Err(_) => found(\"panic\",",
             "Err(_) if true => Judged::Same,\n        Err(_) => found(\"panic\",",
         ),
-        ("rust/fuzz/guard.c", "armed = guarding = 1;", "armed = guarding = 0;"),
+        ("rust/fuzz/runtime/guard.c", "armed = guarding = 1;", "armed = guarding = 0;"),
     ];
     for (file, from, to) in edits {
         let before = repo.read(file);

@@ -1,4 +1,4 @@
-//! The guard around the C original (`templates/fuzz/guard.c`), compiled into a small program of its own.
+//! The guard around the C original (`templates/fuzz/runtime/guard.c`), compiled into a small program of its own.
 
 use crate::support::clib::scratch;
 use std::os::unix::process::ExitStatusExt as _;
@@ -50,7 +50,9 @@ fn only_the_guarded_thread_leaves_a_call() {
     let wraps = wraps.split_whitespace().map(|name| format!("-Wl,--wrap={name}"));
     let mut build = cc();
     build.arg("-O2").arg("-o").arg(dir.join("guard")).arg(dir.join("main.c")).args(wraps);
-    build.args(["guard.c", "ledger.c", "chance.c"].map(|file| templates.join(file))).arg("-pthread");
+    build
+        .args(["guard.c", "ledger.c", "chance.c"].map(|file| templates.join("runtime").join(file)))
+        .arg("-pthread");
     let built = build.output().unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
 

@@ -77,6 +77,11 @@ impl Changed<'_> {
         .join("\n")
     }
 
+    /// The callee, and those between the function and it.
+    pub fn callees(&self) -> impl Iterator<Item = &Function> {
+        self.between.iter().chain([&self.callee]).map(|callee| callee.function)
+    }
+
     fn name(&self, callee: &Callee, number: usize) -> String {
         format!("implfuzz_callee_{}_{number}_{}", self.function.name, callee.function.name)
     }

@@ -1,5 +1,5 @@
-//! The copies of functions that are appended to their unit: an unchanged one, one for each mutant, and the
-//! planted cheats.
+//! The copies of functions that are added to their unit: an unchanged one, one for each mutant, and the planted
+//! cheats.
 
 use super::callees::{Over, over_callees};
 use super::definitions::{Definitions, ids, renamed};
@@ -8,25 +8,35 @@ use super::saturating::{SATURATING, saturating};
 use super::{Mutant, Plant, spread};
 use crate::c::cursor::TranslationUnit;
 use crate::c::flags::clang_arguments;
+use crate::c::unit_text::Added;
 use crate::error::{Error, ErrorKind, Result};
 use crate::symbol::{Function, Library, SymbolName, Unit};
 use camino::Utf8Path;
 use std::ops::Range;
 
-/// A copy of a function, appended to its unit.
+/// A copy of a function, added to its unit.
 pub(super) struct Copy {
     pub symbol: SymbolName,
     /// `None` for the unchanged text.
     pub mutant: Option<Mutant>,
     pub name: String,
     pub text: String,
+    /// Where it stands in the unit's file: where its macros are defined. `None` for behind the unit.
+    pub at: Option<usize>,
     /// Set if a callee is changed instead of the function itself.
     pub over: Option<Over>,
+}
+
+impl Copy {
+    pub fn added(&self) -> Added {
+        Added { text: self.text.clone(), at: self.at }
+    }
 }
 
 /// The copies of each function, the unchanged one first. The inner error is the reason why there are none.
 pub(super) fn copies_of(
     (root, library, unit): (&Utf8Path, &Library, &Unit),
+    file: Option<&str>,
     functions: &[&Function],
     wanted: (usize, Plant),
 ) -> Result<Vec<std::result::Result<Vec<Copy>, String>>> {
@@ -34,11 +44,20 @@ pub(super) fn copies_of(
     let parsed = parsed
         .ok_or_else(|| Error::new(ErrorKind::C, format!("{}: clang cannot parse it at all", unit.file)))?;
     let definitions = Definitions::of(&parsed);
-    Ok(functions.iter().map(|function| of_one((library, &definitions), function, wanted)).collect())
+    let end = |function: &Function| end_in(unit, file, function);
+    Ok(functions.iter().map(|function| of_one((library, &definitions), &end, function, wanted)).collect())
+}
+
+/// Where a function ends in the unit's file; `None` where it is in another one.
+fn end_in(unit: &Unit, file: Option<&str>, function: &Function) -> Option<usize> {
+    let end = function.place.start + function.text.len();
+    let text = file.filter(|_| function.place.file == unit.file)?.get(function.place.start..end)?;
+    (text == function.text).then_some(end)
 }
 
 fn of_one(
     (library, definitions): (&Library, &Definitions),
+    end: &dyn Fn(&Function) -> Option<usize>,
     function: &Function,
     (most, plant): (usize, Plant),
 ) -> std::result::Result<Vec<Copy>, String> {
@@ -50,16 +69,19 @@ fn of_one(
         let cheat = saturating(definition, &function.text, &definitions.expansions);
         edits.extend(cheat.map(|edit| (edit, SATURATING.to_owned())));
     }
-    let plain = copy(function, &name, 0, None);
-    let mutants = edits.iter().enumerate().map(|(at, edit)| copy(function, &name, at + 1, Some(edit)));
+    let copy = |number, edit| copy(function, (&name, end(function)), number, edit);
+    let plain = copy(0, None);
+    let mutants = edits.iter().enumerate().map(|(at, edit)| copy(at + 1, Some(edit)));
     let mut all: Vec<Copy> = std::iter::once(plain).chain(mutants).collect();
     if plant == Plant::ForTests {
         let more = over_callees((library, definitions), function, most);
         let more = more.into_iter().zip(all.len()..).map(|(over, number)| {
-            let plain = copy(function, &name, number, None);
+            let plain = copy(number, None);
+            let callees = over.callees().filter_map(end);
             Copy {
                 mutant: Some(over.mutant.clone()),
                 text: over.around(&plain.text, number),
+                at: plain.at.max(callees.max()).filter(|_| plain.at.is_some()),
                 over: Some(over.over(number)),
                 ..plain
             }
@@ -69,7 +91,12 @@ fn of_one(
     Ok(all)
 }
 
-fn copy(function: &Function, name: &Range<usize>, number: usize, edit: Option<&(Edit, String)>) -> Copy {
+fn copy(
+    function: &Function,
+    (name, at): (&Range<usize>, Option<usize>),
+    number: usize,
+    edit: Option<&(Edit, String)>,
+) -> Copy {
     let copy_name = format!("implfuzz_mutant_{}_{number}", function.name);
     let mutant = edit.map(|(edit, id)| Mutant { id: id.clone(), line: edit.line, what: edit.what.clone() });
     Copy {
@@ -77,6 +104,7 @@ fn copy(function: &Function, name: &Range<usize>, number: usize, edit: Option<&(
         mutant,
         text: renamed(function, name, &copy_name, edit.map(|(edit, _)| edit)),
         name: copy_name,
+        at,
         over: None,
     }
 }

@@ -1,5 +1,5 @@
-//! Mutants of C functions, which a good harness kills. Each is a copy of the function with one small change,
-//! appended to the unit that defines it; no file of the library is modified.
+//! Mutants of C functions, which a good harness kills. Each is a copy of the function with one small change, which
+//! stands behind the function in a copy of the unit's file; no file of the library is modified.
 //!
 //! This module makes the mutants and drops those that do not compile. Its callers run them and interpret the results.
 
@@ -16,6 +16,7 @@ pub use saturating::SATURATING;
 
 use super::analysis_cache::Tools;
 use super::translate::{Compiler, with_compiler};
+use super::unit_text::{Added, unit_text};
 use super::workers;
 use crate::error::Result;
 use crate::symbol::{Function, Library, RelPath, SymbolName, Unit};
@@ -61,8 +62,9 @@ pub struct Mutants {
     pub over_callees: BTreeMap<SymbolName, BTreeMap<usize, usize>>,
     /// Functions that cannot be mutated, each with the reason.
     pub without: BTreeMap<SymbolName, String>,
-    /// The lines that are appended to each unit, after its other lines.
-    pub lines: BTreeMap<RelPath, Vec<String>>,
+    /// The text of each unit with its mutants, without what is behind every unit. It takes the place of the
+    /// unit's file, beside which its `#include "…"` must be searched.
+    pub units: BTreeMap<RelPath, String>,
 }
 
 /// The name of the table of a function's mutants in the C side.
@@ -111,7 +113,7 @@ pub fn mutants(
         all.planted.extend(own.planted);
         all.over_callees.extend(own.over_callees);
         all.without.extend(own.without);
-        all.lines.extend(own.lines);
+        all.units.extend(own.units);
     }
     Ok(all)
 }
@@ -125,17 +127,21 @@ fn of_unit(
 ) -> Result<Mutants> {
     let mut without = BTreeMap::new();
     let mut copies = Vec::new();
-    let found = copies_of((compiler.root, library, unit), functions, wanted)?;
+    let path = compiler.root.join(&unit.file.0);
+    let file = fs_err::read_to_string(&path).ok();
+    let file = file.as_deref();
+    let found = copies_of((compiler.root, library, unit), file, functions, wanted)?;
     for (function, found) in functions.iter().zip(found) {
         match found {
             Ok(found) => copies.extend(found),
             Err(why) => drop(without.insert(function.name.clone(), why)),
         }
     }
-    let before = library.lines_of(&unit.file);
-    let texts =
-        before.iter().map(String::as_str).chain([QUIET]).chain(copies.iter().map(|c| c.text.as_str()));
-    let translation = compiler.translate(unit, &texts.collect::<Vec<_>>())?;
+    let before: Vec<Added> = library.lines_of(&unit.file).iter().map(Added::behind).collect();
+    let quiet = Added { text: QUIET.to_owned(), at: file.map(|_| 0) };
+    let all: Vec<Added> =
+        before.iter().chain([&quiet]).cloned().chain(copies.iter().map(Copy::added)).collect();
+    let translation = compiler.translate_with(unit, file, &all)?;
     let translation = match translation {
         Ok(translation) => translation,
         // This unit cannot be measured; the others can.
@@ -154,7 +160,7 @@ fn of_unit(
         refused.iter().any(|at| copies.get(*at).is_some_and(|c| c.symbol == *symbol && c.mutant.is_none()))
     };
     let mut made = Mutants { without, ..Mutants::default() };
-    let (mut lines, mut groups) = (vec![QUIET.to_owned()], Vec::new());
+    let (mut added, mut groups) = (vec![quiet], Vec::new());
     let functions: Vec<_> = functions.iter().filter(|f| !made.without.contains_key(&f.name)).collect();
     for Function { name, .. } in functions {
         if is_plain_lost(name) {
@@ -169,15 +175,16 @@ fn of_unit(
             made.without.insert(name.clone(), "its text has nothing to change".to_owned());
             continue;
         }
-        lines.extend(kept.iter().map(|copy| copy.text.clone()));
-        lines.push(table_of(&table(name), kept.iter().map(|copy| copy.name.as_str())));
+        added.extend(kept.iter().map(|copy| copy.added()));
+        added.push(Added::behind(table_of(&table(name), kept.iter().map(|copy| copy.name.as_str()))));
         made.over_callees.insert(name.clone(), over_callees(&kept));
         made.of.insert(name.clone(), mutants);
         groups.extend(groups_of(name, &kept));
     }
-    made.same = same_code(compiler, unit, before.iter().chain(&lines), &groups)?;
+    let numbered: Vec<(usize, &Added)> = added.iter().enumerate().collect();
+    made.units = BTreeMap::from([(unit.file.clone(), unit_text(&path, file, &numbered))]);
+    made.same = same_code(compiler, (unit, file), before.into_iter().chain(added), &groups)?;
     made.planted = planted(&made);
-    made.lines = BTreeMap::from([(unit.file.clone(), lines)]);
     Ok(made)
 }
 
@@ -229,7 +236,7 @@ struct Group {
     /// The mutant's number in the symbol's table, for each copy except the first.
     numbers: Vec<usize>,
     /// The copies that are in no symbol's table.
-    lines: Vec<String>,
+    added: Vec<Added>,
 }
 
 /// One group of the function's own copies, and one for each mutated callee: the machine code of the changed
@@ -239,7 +246,7 @@ fn groups_of(symbol: &SymbolName, kept: &[&Copy]) -> Vec<Group> {
         symbol: symbol.clone(),
         names: copies.iter().map(|(_, name)| (*name).to_owned()).collect(),
         numbers: copies.iter().skip(1).map(|(number, _)| *number).collect(),
-        lines: Vec::new(),
+        added: Vec::new(),
     };
     let all = || kept.iter().enumerate();
     let own =
@@ -254,24 +261,24 @@ fn groups_of(symbol: &SymbolName, kept: &[&Copy]) -> Vec<Group> {
             &format!("implfuzz_compared_{symbol}_{callee}"),
             of_callee.names.iter().map(String::as_str),
         );
-        let texts = over.iter().map(|(_, over)| over.text.clone());
-        Group { lines: texts.chain([table]).collect(), ..of_callee }
+        let at = |number: usize| kept.get(number).and_then(|copy| copy.at);
+        let texts = over.iter().map(|(number, over)| Added { text: over.text.clone(), at: at(*number) });
+        Group { added: texts.chain([Added::behind(table)]).collect(), ..of_callee }
     });
     std::iter::once(own).chain(callees).collect()
 }
 
 /// The mutants of each symbol that an optimising compiler translates to the same code as the unchanged text.
-fn same_code<'l>(
+fn same_code(
     compiler: &Compiler,
-    unit: &Unit,
-    lines: impl Iterator<Item = &'l String>,
-    groups: &'l [Group],
+    (unit, file): (&Unit, Option<&str>),
+    added: impl Iterator<Item = Added>,
+    groups: &[Group],
 ) -> Result<BTreeMap<SymbolName, BTreeSet<usize>>> {
     let compiler = Compiler { flags: same_code::OPTIMISED, ..*compiler };
-    let lines = lines.chain(groups.iter().flat_map(|group| &group.lines));
-    let lines: Vec<&str> = lines.map(String::as_str).collect();
+    let added: Vec<Added> = added.chain(groups.iter().flat_map(|group| group.added.clone())).collect();
     // If only this compilation fails, no mutant is considered equivalent.
-    let Ok(translation) = compiler.translate(unit, &lines)? else { return Ok(BTreeMap::new()) };
+    let Ok(translation) = compiler.translate_with(unit, file, &added)? else { return Ok(BTreeMap::new()) };
     let mut all: BTreeMap<SymbolName, BTreeSet<usize>> = BTreeMap::new();
     for group in groups {
         let names: Vec<&str> = group.names.iter().map(String::as_str).collect();

@@ -35,14 +35,18 @@ fn made_in<T>(
 ) -> (Mutants, T) {
     let (_dir, root) = project(&[("a.c", text)]);
     let library = load(&root, cc).unwrap().library;
+    let made = made_of(&root, &library, cc, wanted);
+    (made, then(&root))
+}
+
+fn made_of(root: &Utf8Path, library: &Library, cc: &str, wanted: (usize, Plant)) -> Mutants {
     let interrupt = Interrupt::none();
     let programs = || Ok(Programs { cc: cc.into(), build_tools: BTreeMap::new() });
     let scratch = root.join(".implfuzz/scratch");
     let tools =
         Tools { identity: "", programs: &programs, scratch: scratch.as_std_path(), interrupt: &interrupt };
     let functions: Vec<&Function> = library.functions.iter().collect();
-    let made = mutants(&root, &library, &functions, wanted, tools).unwrap();
-    (made, then(&root))
+    mutants(root, library, &functions, wanted, tools).unwrap()
 }
 
 #[test]
@@ -74,11 +78,43 @@ fn few_are_spread_over_the_text_and_keep_their_names() {
 }
 
 #[test]
-fn what_stands_behind_the_unit_is_c() {
-    let lines = mutants_of("gcc", 100).lines.into_values().next().unwrap();
-    assert!(lines[0].contains("IMPLFUZZ_MUTANT"));
-    let tables = lines.iter().filter(|line| line.starts_with("void *const implfuzz_mutants_")).count();
-    assert_eq!(tables, 2);
+fn copies_stand_behind_their_function_and_tables_behind_the_unit() {
+    let text = mutants_of("gcc", 100).units.into_values().next().unwrap();
+    let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words} in {text}"));
+    let (copy, next, table) =
+        (at("implfuzz_mutant_count_1("), at("int plain("), at("void *const implfuzz_mutants_count"));
+    assert!(at("#define IMPLFUZZ_MUTANT") < copy && copy < next && next < table, "{text}");
+    assert_eq!(text.matches("void *const implfuzz_mutants_").count(), 2);
+}
+
+#[test]
+fn a_macro_that_ends_behind_the_function_is_known_to_its_mutants() {
+    const C: &str = "\
+#define STEP(x) ((x) + by)
+unsigned walk(unsigned x, unsigned by) { return STEP(x) * 2; }
+#undef STEP
+#define x nothing of use
+";
+    for cc in crate::c::data::tests::compilers() {
+        let all = mutants_in(C, &cc, 100);
+        assert!(all.without.is_empty(), "{cc}: {:?}", all.without);
+        assert!(!all.of[&SymbolName::new("walk")].is_empty(), "{cc}");
+    }
+}
+
+#[test]
+fn more_errors_than_a_compiler_shows_take_no_mutants_away() {
+    // Narrowed, a variable whose address is passed has the wrong type, which newer compilers refuse.
+    let takes = |n: usize| format!("unsigned f{n}(unsigned a) {{ unsigned v = a; put(&v); return v; }}\n");
+    let c: String =
+        std::iter::once("void put(unsigned *v);\n".to_owned()).chain((0..30).map(takes)).collect();
+    for cc in crate::c::data::tests::compilers() {
+        let (_dir, root) = project(&[("a.c", &c)]);
+        let mut library = load(&root, &cc).unwrap().library;
+        library.units[0].flags.push("-Werror=incompatible-pointer-types".into());
+        let all = made_of(&root, &library, &cc, (100, Plant::Nothing));
+        assert_eq!(all.of.len(), 30, "{cc}: {:?}", all.without);
+    }
 }
 
 #[test]
@@ -134,9 +170,8 @@ double floats(unsigned a) { a += 0.5; return a; }
 /// The numbers that a program prints when it is built from the file, its mutants, and calls of the last
 /// entries of tables.
 fn printed(made: &Mutants, root: &Utf8Path, cc: &str, main: &str) -> Vec<u64> {
-    let lines = made.lines.values().next().unwrap().join("\n");
-    let text =
-        format!("#include \"a.c\"\n{lines}\n#include <stdio.h>\nint main(void) {{\n{main}\nreturn 0; }}\n");
+    let unit = made.units.values().next().unwrap();
+    let text = format!("{unit}\n#include <stdio.h>\nint main(void) {{\n{main}\nreturn 0; }}\n");
     fs_err::write(root.join("main.c"), text).unwrap();
     let interrupt = Interrupt::none();
     let run = |job: crate::platform::process::Job| {

@@ -13,7 +13,7 @@ use crate::c::mutants::{Mutant, Mutants, Plant, mutants, table};
 use crate::c::{Programs, Tools};
 use crate::config::Grades;
 use crate::digest::sha256;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::event::Event;
 use crate::evidence::grade;
 use crate::fuzz::campaign::{Budget, Campaign};
@@ -23,11 +23,12 @@ use crate::fuzz::parallel::{Word, abreast};
 use crate::harness::files::{MUTANTS_FILE, mutants_file};
 use crate::judge::{Judge, Judging};
 use crate::platform::process::Interrupt;
-use crate::project::FunctionPlan;
-use crate::project::init;
-use crate::symbol::{SymbolKey, SymbolName};
+use crate::platform::workspace::write_atomic;
+use crate::project::{FunctionPlan, Project, init};
+use crate::symbol::{Library, RelPath, SymbolKey, SymbolName};
 use crate::verdict::{CFault, Finding, Measured, RunStats, Share};
 use camino::Utf8Path;
+use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -42,7 +43,7 @@ const BATCH: usize = 60;
 /// Why an equivalent mutant needs no killing input.
 const SAME: &str = "it compiles to the code of the original";
 /// Changes when the measurement changes, so that stored results are not reused.
-const EDITION: u32 = 2;
+const EDITION: u32 = 3;
 
 /// The result of running a mutant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -206,8 +207,7 @@ fn finished(symbol: SymbolName, adequacy: &Adequacy, asked: &Grades) -> Event {
 
 fn make(judge: &Judge, batch: &[&FunctionPlan], plant: Plant) -> Result<Mutants> {
     let project = judge.project;
-    let root = Utf8Path::from_path(project.workspace.root())
-        .ok_or_else(|| Error::new(ErrorKind::Config, "the path of the repository is not valid UTF-8"))?;
+    let root = project.root()?;
     let toolchain = project.toolchain(judge.interrupt)?;
     let programs = || Ok(Programs::of(toolchain));
     let scratch = project.workspace.cache();
@@ -218,10 +218,7 @@ fn make(judge: &Judge, batch: &[&FunctionPlan], plant: Plant) -> Result<Mutants>
 
 fn build(judge: &Judge, batch: &[&FunctionPlan], made: &Mutants) -> Result<PathBuf> {
     let project = judge.project;
-    let mut library = project.library.clone();
-    for (unit, lines) in &made.lines {
-        library.alias_lines.entry(unit.clone()).or_default().extend(lines.iter().cloned());
-    }
+    let library = with_mutants(project, made)?;
     let tables: BTreeMap<String, (String, usize)> =
         made.of.iter().map(|(name, list)| (name.to_string(), (table(name), list.len() + 1))).collect();
     let replaced = [
@@ -229,6 +226,27 @@ fn build(judge: &Judge, batch: &[&FunctionPlan], made: &Mutants) -> Result<PathB
         (PathBuf::from(MUTANTS_FILE), mutants_file(&tables)),
     ];
     judge.build_beside("mutants", batch, &replaced)
+}
+
+/// The library with the units of `made`, which are written into the cache.
+fn with_mutants(project: &Project, made: &Mutants) -> Result<Library> {
+    let mut library = project.library.clone();
+    let root = project.root()?;
+    let cache = project.workspace.cache();
+    let cache = cache.strip_prefix(root).ok().and_then(Utf8Path::from_path);
+    let dir = cache.expect("the cache is in the repository").join("mutants/units");
+    fs::create_dir_all(root.join(&dir))?;
+    for unit in &mut library.units {
+        let Some(text) = made.units.get(&unit.file) else { continue };
+        let file = RelPath(dir.join(format!("{}.c", unit.module)));
+        write_atomic(root.join(&file.0).as_std_path(), text.as_bytes())?;
+        let beside = unit.file.0.parent().filter(|dir| !dir.as_str().is_empty());
+        unit.flags.push(format!("-iquote{}", beside.unwrap_or(Utf8Path::new("."))));
+        let lines = library.alias_lines.remove(&unit.file).unwrap_or_default();
+        library.alias_lines.insert(file.clone(), lines);
+        unit.file = file;
+    }
+    Ok(library)
 }
 
 /// The runs for one function.

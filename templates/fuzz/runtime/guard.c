@@ -560,7 +560,3 @@ void __wrap_exit(int code)
         skip("exit", NULL);
     __real_exit(code);
 }
-
-#ifdef IMPLFUZZ_TRACE_PC
-#include "trace_pc.c" /* in this object, so that the linker takes both or none */
-#endif
