@@ -146,6 +146,15 @@ impl FindingClass {
     }
 }
 
+/// The call in a driver's execution in which a port differs from C.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallInPlace {
+    /// The driver's file, relative to the root.
+    pub driver: String,
+    /// Number of the function's call in that execution, from 1; 0 where only the driver's end differs.
+    pub call: u64,
+}
+
 /// One input on which the port and the C original disagree, minimised.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
@@ -160,6 +169,9 @@ pub struct Finding {
     pub oracle: Vec<(String, String)>,
     /// What the port made of it; empty where it did not return.
     pub subject: Vec<(String, String)>,
+    /// Where it was found, if not by a harness: then the input is the driver's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<CallInPlace>,
 }
 
 /// What the C original does alone on an input that the contract admits, so that no port can be blamed.
@@ -266,6 +278,9 @@ pub struct RunStats {
     /// libFuzzer's edge count at the end; absent when it did not say.
     pub edges: Option<u64>,
     pub seed: u32,
+    /// Calls inside of drivers' executions in which the port did what C does.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub in_place: u64,
     /// So many inputs has the contract, and every one of them was run; absent when they were not enumerated.
     pub space: Option<u64>,
     /// Inputs on which C broke, one for each way.
@@ -274,6 +289,10 @@ pub struct RunStats {
     /// What became of those, where they were looked at.
     #[serde(skip)]
     pub c_faults: Vec<CFault>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl RunStats {

@@ -1,7 +1,7 @@
 //! Measures how well functions can be judged in place: C's mutants as candidates.
 
 use super::{Driven, Report, Work};
-use crate::c::mutants::{Mutants, Plant, mutants};
+use crate::c::mutants::{Mutant, Mutants, Plant, mutants};
 use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::in_place::build;
@@ -14,11 +14,11 @@ use crate::symbol::{Function, SymbolName};
 use crate::verdict::Share;
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-/// Largest number of mutants of one function.
-const MOST: usize = 30;
+/// Largest number of mutants of one function, for harnesses, too: so both measure the same ones.
+pub const MOST: usize = 30;
 
 /// The measurements of one function.
 #[derive(Debug, Clone)]
@@ -27,25 +27,29 @@ pub struct Measured {
     pub judged: Judged,
     /// Mutants that compile to C's own code are left out.
     pub kills: Share,
+    /// Its mutants, in the order of their numbers, which begin at 1.
+    pub mutants: Vec<Mutant>,
+    /// Numbers of mutants that compile to C's own code.
+    pub same: BTreeSet<usize>,
     /// C differs from its unchanged copy, so that nothing can be judged.
     pub differs: Option<run::Difference>,
     /// Why there are no mutants.
     pub without: Option<String>,
 }
 
-/// Judges the mutants of every function that a driver reaches, each for this long.
+/// Judges the mutants of these functions, each for this long.
 ///
 /// # Errors
 /// `C` if the mutants cannot be built, and Ctrl-C.
 pub fn measure(
     project: &Project,
     report: &Report,
+    reached: &[Number],
     time: Duration,
     interrupt: &Interrupt,
     reporter: &mut dyn Reporter,
 ) -> Result<Vec<Measured>> {
     let work = Work::of(project, interrupt)?;
-    let reached: Vec<Number> = report.reached().into_iter().collect();
     let functions: Vec<&Function> =
         reached.iter().map(|number| &project.library.functions[*number]).collect();
     reporter.event(Event::StepStarted { step: "building mutants of C".into(), total: None });
@@ -63,35 +67,35 @@ pub fn measure(
     reporter.event(Event::StepFinished { message: String::new() });
     let count = reached.len();
     reporter.event(Event::StepStarted { step: format!("judging {count} functions in place"), total: None });
-    let judged = judge_all(&report.drivers, &programs, &reached, time, interrupt)?;
+    let judged = judge_all(&report.drivers, &programs, reached, time, interrupt)?;
     reporter.event(Event::StepFinished { message: String::new() });
-    let result =
-        |(number, judged): (&Number, Judged)| result(&project.library.functions[*number], judged, &made);
+    let result = |(number, (judged, _)): (&Number, (Judged, Vec<u64>))| {
+        result(&project.library.functions[*number], judged, &made)
+    };
     Ok(reached.iter().zip(judged).map(result).collect())
 }
 
-/// Judges the candidates of these functions with all drivers that reach them, several functions at a time.
+/// Judges the candidates of these functions with all drivers that reach them, several functions at a time; with each
+/// the numbers of judged calls by driver.
 pub(super) fn judge_all(
     drivers: &[Driven],
     programs: &[PathBuf],
     functions: &[Number],
     time: Duration,
     interrupt: &Interrupt,
-) -> Result<Vec<Judged>> {
+) -> Result<Vec<(Judged, Vec<u64>)>> {
     let judge = |number: &Number| {
-        let mut judged = Judged::default();
+        let (mut judged, mut by_driver) = (Judged::default(), Vec::new());
         for (driven, program) in drivers.iter().zip(programs) {
-            let inputs: Vec<&Path> = driven
-                .reach
-                .iter()
-                .filter(|reach| reach.calls.contains_key(number))
-                .map(|reach| reach.input.as_path())
-                .collect();
-            if !inputs.is_empty() {
-                add(&mut judged, run::judge(program, *number, &inputs, time, interrupt)?);
-            }
+            let inputs = driven.inputs_of(*number);
+            let one = match inputs.is_empty() {
+                true => Judged::default(),
+                false => run::judge(program, *number, &inputs, time, interrupt)?,
+            };
+            by_driver.push(one.judged);
+            add(&mut judged, one);
         }
-        Ok(judged)
+        Ok((judged, by_driver))
     };
     functions.par_iter().map(judge).collect()
 }
@@ -116,6 +120,8 @@ fn result(function: &Function, judged: Judged, made: &Mutants) -> Measured {
         symbol: name.clone(),
         differs: judged.killed.get(&0).map(|told| told.difference),
         kills,
+        mutants: made.of.get(name).cloned().unwrap_or_default(),
+        same,
         without,
         judged,
     }

@@ -2,14 +2,17 @@
 //!
 //! `in_place` builds and runs the programs; this module knows the repository.
 
+mod branches;
 mod measure;
 mod ports;
 
-pub use measure::{Measured, measure};
-pub use ports::{PortJudged, judge_ports};
+pub use branches::{Branches, branches};
+pub use measure::{MOST, Measured, measure};
+pub use ports::{Archive, PortJudged, PortsBuilt, number_of};
 
 use crate::c::entries::{Entries, entries};
 use crate::c::{Programs, Tools};
+use crate::digest::of_parts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::in_place::build::{self, Parts};
@@ -20,15 +23,27 @@ use crate::in_place::place::Place;
 use crate::in_place::run::{self, Number, Reach};
 use crate::in_place::table::why_not;
 use crate::platform::process::Interrupt;
+use crate::platform::workspace::write_atomic;
 use crate::project::Project;
 use crate::symbol::{LibraryIndex, SymbolName};
 use camino::Utf8Path;
+use fs_err as fs;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Seconds for a corpus to run once.
 const REPLAY: Duration = Duration::from_secs(120);
+
+/// Which inputs of a driver are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inputs {
+    /// Those of a new campaign, which begins with earlier ones.
+    Fuzzed,
+    /// Those of an earlier campaign, if library and driver are as they were.
+    Kept,
+}
 
 /// A driver with its inputs and what they reach.
 #[derive(Debug)]
@@ -43,6 +58,12 @@ impl Driven {
     /// The functions that it reaches, by their positions in the library.
     pub fn reached(&self) -> BTreeSet<Number> {
         run::reached(&self.reach)
+    }
+
+    /// The inputs that reach a function, smallest first.
+    fn inputs_of(&self, function: Number) -> Vec<&Path> {
+        let reach = self.reach.iter().filter(|reach| reach.calls.contains_key(&function));
+        reach.map(|reach| reach.input.as_path()).collect()
     }
 }
 
@@ -70,11 +91,24 @@ impl Report {
     }
 }
 
+/// Whether the repository has drivers.
+///
+/// # Errors
+/// `Config` where a file in the settings is no driver.
+pub fn has_drivers(project: &Project) -> Result<bool> {
+    Ok(!drivers(project.root()?, &project.config.drivers.files)?.is_empty())
+}
+
 /// Makes the corpus of each driver, and finds what its inputs reach.
 ///
 /// # Errors
 /// `Config` where there is no driver, `C` if one cannot be built, and Ctrl-C.
-pub fn run(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporter) -> Result<Report> {
+pub fn run(
+    project: &Project,
+    inputs: Inputs,
+    interrupt: &Interrupt,
+    reporter: &mut dyn Reporter,
+) -> Result<Report> {
     let work = Work::of(project, interrupt)?;
     let found = drivers(work.root, &project.config.drivers.files)?;
     if found.is_empty() {
@@ -85,20 +119,36 @@ pub fn run(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporter
     let parts = work.parts(&entries, Candidates::None);
     let (fuzzed, watched) = (work.dir("fuzz"), work.dir("reach"));
     reporter.event(Event::StepStarted { step: "building the library for its drivers".into(), total: None });
-    let sanitised = corpus::sanitised(parts, work.place(&fuzzed)?)?;
     let built = build::library(parts, work.place(&watched)?)?;
     reporter.event(Event::StepFinished { message: String::new() });
+    let sanitised = OnceCell::new();
     let mut all = Vec::new();
     for driver in found {
-        let seconds = project.config.drivers.seconds;
-        let step = format!("fuzzing {} for {seconds} s", driver.file);
-        reporter.event(Event::StepStarted { step, total: None });
-        let dir = work.dir("corpora").join(&driver.name);
-        let corpus = sanitised.fuzz(&driver, parts, work.place(&fuzzed)?, &dir)?;
+        let (dir, committed) = (work.dir("corpora").join(&driver.name), work.committed(&driver));
+        let (mark, made_of) = (dir.join("made-of"), work.made_of(&driver)?);
+        let is_kept = inputs == Inputs::Kept && fs::read_to_string(&mark).is_ok_and(|text| text == made_of);
+        let corpus = match is_kept {
+            true => Corpus::kept(&dir)?,
+            false => {
+                let sanitised = match sanitised.get() {
+                    Some(sanitised) => sanitised,
+                    None => {
+                        let made = corpus::sanitised(parts, work.place(&fuzzed)?)?;
+                        sanitised.get_or_init(|| made)
+                    }
+                };
+                let step = format!("fuzzing {} for {} s", driver.file, project.config.drivers.seconds);
+                reporter.event(Event::StepStarted { step, total: None });
+                let corpus = sanitised.fuzz(&driver, parts, work.place(&fuzzed)?, (&dir, &committed))?;
+                write_atomic(&mark, made_of.as_bytes())?;
+                let message = format!("{} inputs", corpus.inputs.len());
+                reporter.event(Event::StepFinished { message });
+                corpus
+            }
+        };
+        let corpus = corpus.with(&committed);
         let program = built.program(&driver, parts, work.place(&watched)?)?;
         let reach = run::reach(&program, &corpus.inputs, REPLAY, interrupt)?;
-        let message = format!("{} inputs", corpus.inputs.len());
-        reporter.event(Event::StepFinished { message });
         all.push(Driven { driver, corpus, reach });
     }
     Ok(report(project, all))
@@ -121,7 +171,22 @@ impl<'p> Work<'p> {
         self.project.workspace.cache().join("drivers").join(name)
     }
 
-    fn place<'a>(&'a self, dir: &'a std::path::Path) -> Result<Place<'a>> {
+    /// Inputs of a driver that are committed: those on which a port differed.
+    fn committed(&self, driver: &Driver) -> PathBuf {
+        committed(self.project, driver.file.as_str())
+    }
+
+    /// Hash of the texts that the inputs of a driver were made with.
+    fn made_of(&self, driver: &Driver) -> Result<String> {
+        let units = self.project.library.units.iter().map(|unit| &unit.file.0);
+        let texts = units.chain([&driver.file]).map(|file| fs::read(self.root.join(file)));
+        let texts = texts.collect::<std::io::Result<Vec<_>>>()?;
+        let settings = &self.project.config.drivers;
+        let words = settings.flags.iter().chain(&settings.link).map(|word| word.as_bytes().to_vec());
+        Ok(of_parts(texts.into_iter().chain(words)))
+    }
+
+    fn place<'a>(&'a self, dir: &'a Path) -> Result<Place<'a>> {
         Ok(Place { dir, toolchain: self.project.toolchain(self.interrupt)?, interrupt: self.interrupt })
     }
 
@@ -147,6 +212,12 @@ impl<'p> Work<'p> {
             settings: &config.drivers,
         }
     }
+}
+
+/// The folder of the committed inputs of the driver in this file.
+pub fn committed(project: &Project, file: &str) -> PathBuf {
+    let name = Utf8Path::new(file).with_extension("").as_str().replace('/', "-");
+    project.rust_dir().join("fuzz/seeds/drivers").join(name)
 }
 
 fn report(project: &Project, drivers: Vec<Driven>) -> Report {

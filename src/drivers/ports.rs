@@ -2,24 +2,28 @@
 
 use super::measure::judge_all;
 use super::{Report, Work};
-use crate::dropin::port::for_c;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::in_place::build;
 use crate::in_place::candidates::{Candidates, Ports};
-use crate::in_place::run::{Judged, Number, Told};
-use crate::judge::Judge;
-use crate::project::FunctionPlan;
+use crate::in_place::run::{self, Judged, Number, Replaced, Told};
+use crate::platform::process::Interrupt;
+use crate::project::port_for_c::{File, port_for_c};
 use crate::project::ported::Ported;
+use crate::project::{FunctionPlan, Project};
 use crate::rust::stub_text::candidates_capi_file;
 use crate::symbol::SymbolName;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What judging a port in place gave.
 #[derive(Debug, Clone)]
 pub struct PortJudged {
+    pub number: Number,
     pub symbol: SymbolName,
     pub judged: Judged,
+    /// The numbers of judged calls, by driver.
+    pub by_driver: Vec<u64>,
 }
 
 impl PortJudged {
@@ -34,56 +38,121 @@ impl PortJudged {
     }
 }
 
-/// Judges every port of a function that a driver reaches, each for this long.
-///
-/// # Errors
-/// `Build` if the port does not compile, `C` if it cannot be linked with the library, and Ctrl-C.
-pub fn judge_ports(
-    judge: &Judge,
-    report: &Report,
-    time: Duration,
-    reporter: &mut dyn Reporter,
-) -> Result<Vec<PortJudged>> {
-    let (project, interrupt) = (judge.project, judge.interrupt);
-    let reached = report.reached();
-    let position = |planned: &FunctionPlan| {
-        project.library.functions.iter().position(|function| function.key == planned.function.key)
-    };
-    let ported = project.planned.iter().filter(|planned| project.ported(&planned.function) == Ported::Yes);
-    let ported: Vec<(Number, &FunctionPlan)> =
-        ported.filter_map(|planned| Some((position(planned)?, planned))).collect();
-    let wanted: Vec<Number> =
-        ported.iter().map(|(number, _)| *number).filter(|number| reached.contains(number)).collect();
-    if wanted.is_empty() {
-        return Ok(Vec::new());
+/// Builds the port as a static library: the folder of the copy of its crate, the path of the library, and the files
+/// that differ from the tree. Returns what the linker needs.
+pub type Archive<'a> = &'a dyn Fn(&Path, &Path, &[File]) -> Result<Vec<String>>;
+
+/// The programs of all drivers, with the ports in the tree beside C.
+pub struct PortsBuilt<'a> {
+    project: &'a Project,
+    report: &'a Report,
+    interrupt: &'a Interrupt,
+    programs: Vec<PathBuf>,
+}
+
+/// The position of a function in its library.
+pub fn number_of(project: &Project, planned: &FunctionPlan) -> Option<Number> {
+    project.library.functions.iter().position(|function| function.key == planned.function.key)
+}
+
+impl<'a> PortsBuilt<'a> {
+    /// Builds them.
+    ///
+    /// # Errors
+    /// `Build` if the port does not compile, `C` if it cannot be linked with the library, and Ctrl-C.
+    pub fn build(
+        project: &'a Project,
+        report: &'a Report,
+        archive_of: Archive,
+        interrupt: &'a Interrupt,
+        reporter: &mut dyn Reporter,
+    ) -> Result<Self> {
+        let ported = project.planned.iter().filter(|p| project.ported(&p.function) == Ported::Yes);
+        let ported: Vec<(Number, &FunctionPlan)> =
+            ported.filter_map(|planned| Some((number_of(project, planned)?, planned))).collect();
+        let work = Work::of(project, interrupt)?;
+        let dir = work.dir("ports");
+        fs_err::create_dir_all(&dir)?;
+        reporter.event(Event::StepStarted { step: "building the ports beside C".into(), total: None });
+        let exported: Vec<_> = ported.iter().map(|(number, planned)| (*number, planned.bound())).collect();
+        let (texts, _) = port_for_c(project, candidates_capi_file(&exported))?;
+        let archive = dir.join("libport.a");
+        let native = archive_of(&dir.join("overlay"), &archive, &texts)?;
+        let ports = Ports {
+            numbers: ported.iter().map(|(number, _)| *number).collect(),
+            archive,
+            crate_name: project.crate_name(),
+            native,
+        };
+        let entries = work.entries()?;
+        let parts = work.parts(&entries, Candidates::Ports(&ports));
+        let built = build::library(parts, work.place(&dir)?)?;
+        let mut programs = Vec::new();
+        for driven in &report.drivers {
+            programs.push(built.program(&driven.driver, parts, work.place(&dir)?)?);
+        }
+        reporter.event(Event::StepFinished { message: String::new() });
+        Ok(Self { project, report, interrupt, programs })
     }
-    let work = Work::of(project, interrupt)?;
-    let dir = work.dir("ports");
-    fs_err::create_dir_all(&dir)?;
-    reporter.event(Event::StepStarted { step: "building the ports beside C".into(), total: None });
-    let exported: Vec<_> = ported.iter().map(|(number, planned)| (*number, planned.bound())).collect();
-    let (texts, _) = for_c(project, candidates_capi_file(&exported))?;
-    let archive = dir.join("libport.a");
-    let native = judge.static_library(&dir.join("overlay"), &archive, &texts)?;
-    let ports = Ports {
-        numbers: ported.iter().map(|(number, _)| *number).collect(),
-        archive,
-        crate_name: project.crate_name(),
-        native,
-    };
-    let entries = work.entries()?;
-    let parts = work.parts(&entries, Candidates::Ports(&ports));
-    let built = build::library(parts, work.place(&dir)?)?;
-    let mut programs = Vec::new();
-    for driven in &report.drivers {
-        programs.push(built.program(&driven.driver, parts, work.place(&dir)?)?);
+
+    /// Judges these ports, each for this long.
+    ///
+    /// # Errors
+    /// `Internal` if a program does not start, and Ctrl-C.
+    pub fn judge(
+        &self,
+        wanted: &[Number],
+        time: Duration,
+        reporter: &mut dyn Reporter,
+    ) -> Result<Vec<PortJudged>> {
+        let step = format!("judging {} ports in place", wanted.len());
+        reporter.event(Event::StepStarted { step, total: None });
+        let judged = judge_all(&self.report.drivers, &self.programs, wanted, time, self.interrupt)?;
+        reporter.event(Event::StepFinished { message: String::new() });
+        let name = |number: Number| self.project.library.functions[number].name.clone();
+        let all = wanted.iter().zip(judged).map(|(&number, (judged, by_driver))| PortJudged {
+            number,
+            symbol: name(number),
+            judged,
+            by_driver,
+        });
+        Ok(all.collect())
     }
-    reporter.event(Event::StepFinished { message: String::new() });
-    let step = format!("judging {} ports in place", wanted.len());
-    reporter.event(Event::StepStarted { step, total: None });
-    let judged = judge_all(&report.drivers, &programs, &wanted, time, interrupt)?;
-    reporter.event(Event::StepFinished { message: String::new() });
-    let name = |number: &Number| project.library.functions[*number].name.clone();
-    let judged = wanted.iter().zip(judged);
-    Ok(judged.map(|(number, judged)| PortJudged { symbol: name(number), judged }).collect())
+
+    /// Runs the drivers with a port in C's place, each on its inputs that reach the function; with what came of it the
+    /// number of inputs.
+    ///
+    /// # Errors
+    /// `Internal` if a program does not start, and Ctrl-C.
+    pub fn replace(&self, function: Number) -> Result<(Replaced, u64)> {
+        let (mut all, mut count) = (Replaced::default(), 0);
+        for (driven, program) in self.report.drivers.iter().zip(&self.programs) {
+            let inputs = driven.inputs_of(function);
+            if inputs.is_empty() {
+                continue;
+            }
+            count += inputs.len() as u64;
+            let one = run::replace(program, function, &inputs, self.interrupt)?;
+            all.agreed += one.agreed;
+            all.differs = all.differs.or(one.differs);
+            all.broke = all.broke.or(one.broke);
+        }
+        Ok((all, count))
+    }
+
+    /// Judges a port on one input of a driver.
+    ///
+    /// # Errors
+    /// `Usage` if the driver is gone, `Internal` if its program does not start, and Ctrl-C.
+    pub fn again(&self, function: Number, (driver, input): (&str, &[u8]), time: Duration) -> Result<Judged> {
+        let is_it = |driven: &&super::Driven| driven.driver.file == driver;
+        let known = self.report.drivers.iter().position(|driven| is_it(&driven));
+        let Some(program) = known.and_then(|at| self.programs.get(at)) else {
+            return Err(Error::new(ErrorKind::Usage, format!("the driver {driver} is not there any more"))
+                .help("cargo implfuzz drivers"));
+        };
+        let file = Work::of(self.project, self.interrupt)?.dir("ports").join("input");
+        fs_err::write(&file, input)?;
+        run::judge(program, function, &[&file], time, self.interrupt)
+    }
 }

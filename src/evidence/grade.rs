@@ -15,10 +15,14 @@ pub fn grade(
     let mut short = Vec::new();
     // Where every input was run, there is no more to run, and no branch left to reach.
     let is_all = stats.space.is_some();
-    if !is_all && stats.executions < asked.executions {
-        short.push(format!("{} executions of {}", stats.executions, asked.executions));
+    let executions = stats.executions + stats.in_place;
+    if !is_all && executions < asked.executions {
+        short.push(format!("{executions} executions of {}", asked.executions));
     }
-    short.extend(accepted(stats.accept_rate(), asked));
+    // In place there is no input that C does not accept.
+    if stats.executions > 0 || stats.in_place == 0 {
+        short.extend(accepted(stats.accept_rate(), asked));
+    }
     short.extend(kills(&proofs.kills, asked));
     if let Measured::No(why) = &proofs.apart {
         short.push(format!("separate processes: {why}"));

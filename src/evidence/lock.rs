@@ -89,7 +89,13 @@ pub struct Entry {
     pub libc: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub globals: Vec<String>,
+    /// The drivers that the grade rests on, beside the harness or alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub driver_files: Vec<String>,
     pub executions: u64,
+    /// Calls in the executions of these drivers in which the port did what C does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_place: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accept_rate: Option<f64>,
     /// Mutants of the C function that the harness tells from it, of so many; absent where that was not measured.
@@ -156,10 +162,13 @@ impl Entry {
     fn seal_of_lines(&self) -> String {
         let lists = [&self.shortcomings, &self.chunks, &self.callees_in_c, &self.libc, &self.globals];
         let lists = lists.map(of_parts);
-        let Fingerprint { c, contract, harness, rust, rust_calls, seeds } = &self.fingerprint;
+        let Fingerprint { c, contract, harness, rust, rust_calls, seeds, drivers } = &self.fingerprint;
         let texts = [self.grade.word(), &self.module, &self.unit, &self.signature];
         let hashes = [c, contract, harness, rust, rust_calls, seeds];
-        of_parts(texts.into_iter().chain(hashes.map(String::as_str)).chain(lists.iter().map(String::as_str)))
+        // Entries without drivers keep the seal that they had before there were any.
+        let of_drivers = self.driver_files.iter().chain((!drivers.is_empty()).then_some(drivers));
+        let rest = lists.iter().chain(of_drivers).map(String::as_str);
+        of_parts(texts.into_iter().chain(hashes.map(String::as_str)).chain(rest))
     }
 }
 
@@ -294,10 +303,12 @@ mod tests {
             assert_eq!(mixture.mixed(), Some(MIXED));
         }
         // Whatever else decides is bound, too, and what is only recorded is not.
-        let changes: [fn(&mut Entry); 7] = [
+        let changes: [fn(&mut Entry); 9] = [
             |e| e.grade = Grade::Exhaustive,
             |e| e.fingerprint.rust_calls = "new".into(),
             |e| e.fingerprint.seeds = "new".into(),
+            |e| e.fingerprint.drivers = "new".into(),
+            |e| e.driver_files = vec!["fuzz/a.c".into()],
             |e| e.callees_in_c = vec!["g".into()],
             |e| e.libc = vec!["free".into()],
             |e| e.signature = "fn f()".into(),

@@ -85,7 +85,7 @@ impl Campaign {
                 (FindingClass::NonDeterminism, part)
             }
         };
-        let finding = Finding { class, what, input: input.to_vec(), args, oracle, subject };
+        let finding = Finding { class, what, input: input.to_vec(), args, oracle, subject, place: None };
         Ok(Some(CFault { kind, finding, report }))
     }
 

@@ -139,6 +139,7 @@ pub(super) fn sum(a: &RunStats, b: &RunStats) -> RunStats {
         millis: a.millis + b.millis,
         edges: a.edges.max(b.edges),
         seed: a.seed,
+        in_place: a.in_place + b.in_place,
         space: None,
         broken: a.broken.iter().chain(&b.broken).map(|(why, input)| (why.clone(), input.clone())).collect(),
         c_faults: Vec::new(),

@@ -203,7 +203,7 @@ impl Campaign {
         let (_, again) = self.alone(&Subject::Port, &[input], 0, true, interrupt)?;
         let subject = again.alone.into_iter().next().map(|alone| alone.shown).unwrap_or_default();
         let what = format!("{what}, with the C original in its own process");
-        Ok(Finding { class, what, input: input.clone(), args, oracle, subject })
+        Ok(Finding { class, what, input: input.clone(), args, oracle, subject, place: None })
     }
 }
 

@@ -142,7 +142,7 @@ impl Campaign {
             FindingClass::OutOfMemory => "the port takes more memory than allowed".into(),
             _ => summary(&output.stderr_text()),
         };
-        Ok(Finding { class, what, input, args, oracle, subject: Vec::new() })
+        Ok(Finding { class, what, input, args, oracle, subject: Vec::new(), place: None })
     }
 
     /// The number of inputs before the run; they run in any case, even beyond the time limit.

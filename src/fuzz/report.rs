@@ -135,6 +135,7 @@ impl Told {
                     args: line.args,
                     oracle: line.oracle,
                     subject: line.subject,
+                    place: None,
                 };
                 // The finding is reported first with its original input, then minimised.
                 let first = self.found.take().map(|found| found.first.unwrap_or(found.smallest));

@@ -20,7 +20,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// The judge's own files.
-const RUNTIME: [(&str, &str); 14] = [
+const RUNTIME: [(&str, &str); 15] = [
     ("in_place.h", include_str!("../../templates/in_place/in_place.h")),
     ("memory.c", include_str!("../../templates/in_place/memory.c")),
     ("pages.c", include_str!("../../templates/in_place/pages.c")),
@@ -28,6 +28,7 @@ const RUNTIME: [(&str, &str); 14] = [
     ("rust_heap.c", include_str!("../../templates/in_place/rust_heap.c")),
     ("candidate.c", include_str!("../../templates/in_place/candidate.c")),
     ("judge.c", include_str!("../../templates/in_place/judge.c")),
+    ("branches.c", include_str!("../../templates/in_place/branches.c")),
     ("report.c", include_str!("../../templates/in_place/report.c")),
     ("main.c", include_str!("../../templates/in_place/main.c")),
     ("new.cpp", include_str!("../../templates/in_place/new.cpp")),
@@ -44,6 +45,9 @@ const PATCHABLE: [&str; 9] = [
 ];
 /// gcc also passes arguments in its own ways where it sees all callers.
 const PATCHABLE_GCC: [&str; 4] = ["-fno-ipa-sra", "-fno-ipa-cp", "-fno-ipa-ra", "-fno-partial-inlining"];
+
+/// Counters of source coverage, in units and for the linker.
+const COUNTED: [&str; 2] = ["-fprofile-instr-generate", "-fcoverage-mapping"];
 
 /// What goes into a program.
 #[derive(Debug, Clone, Copy)]
@@ -85,7 +89,7 @@ pub fn library(parts: Parts, place: Place) -> Result<Built> {
         .collect::<Result<_>>()?;
     let port = match parts.candidates {
         Candidates::Ports(ports) => Some(port::unpack(ports, place)?),
-        Candidates::None | Candidates::Mutants(_) => None,
+        Candidates::None | Candidates::Branches | Candidates::Mutants(_) => None,
     };
     objects.extend(port.iter().flat_map(|port| port.objects.clone()));
     let outside = outside::names(&objects, parts.library)?;
@@ -120,7 +124,10 @@ impl Built {
         let job = place.compiler(Language::Cxx).dir(parts.root).timeout(time_limits::COMPILE_C);
         let job = job.args(["-no-pie", "-Wl,-z,now"]).args(&self.objects).arg(&object).args(&self.rest);
         let job = job.args(parts.link.iter().map(|name| format!("-l{name}"))).args(["-lm", "-lpthread"]);
-        let job = job.args(&parts.settings.link).arg("-o").arg(&program);
+        let mut job = job.args(&parts.settings.link).arg("-o").arg(&program);
+        if matches!(parts.candidates, Candidates::Branches) {
+            job = job.args(COUNTED);
+        }
         place.done(job, &driver.file)?;
         Ok(program)
     }
@@ -147,7 +154,7 @@ impl Place<'_> {
         let path = parts.root.join(&unit.file.0);
         let with_mutants = match parts.candidates {
             Candidates::Mutants(mutants) => mutants.units.get(&unit.file),
-            Candidates::None | Candidates::Ports(_) => None,
+            Candidates::None | Candidates::Branches | Candidates::Ports(_) => None,
         };
         let mut text = with_mutants.cloned().unwrap_or_else(|| format!("#include \"{path}\"\n"));
         for line in parts.library.lines_of(&unit.file).iter().chain(lines(&parts.entries.lines, unit)) {
@@ -162,6 +169,9 @@ impl Place<'_> {
         let mut job = job.args(&unit.flags).args(beside).args(PATCHABLE).args(old_c_flags()).arg(room());
         if self.toolchain.cc.kind == CompilerKind::Gcc {
             job = job.args(PATCHABLE_GCC);
+        }
+        if matches!(parts.candidates, Candidates::Branches) {
+            job = job.args(COUNTED);
         }
         if cfg!(target_arch = "x86_64") {
             job = job.arg("-fcf-protection=none");

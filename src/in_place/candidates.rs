@@ -8,6 +8,8 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Copy)]
 pub enum Candidates<'a> {
     None,
+    /// Nothing: the program counts the branches of C.
+    Branches,
     Mutants(&'a Mutants),
     Ports(&'a Ports),
 }

@@ -28,6 +28,23 @@ pub struct Corpus {
     pub breaking: Vec<PathBuf>,
 }
 
+impl Corpus {
+    /// What an earlier call kept in `dir`.
+    ///
+    /// # Errors
+    /// `Io` where there is none.
+    pub fn kept(dir: &Path) -> Result<Self> {
+        Ok(Self { inputs: files(&dir.join("corpus"))?, breaking: files(&dir.join("breaking"))? })
+    }
+
+    /// With the inputs in `committed`, which stay whatever they reach.
+    #[must_use]
+    pub fn with(mut self, committed: &Path) -> Self {
+        self.inputs.extend(files(committed).unwrap_or_default());
+        self
+    }
+}
+
 /// The sanitised library, compiled once for all drivers.
 #[derive(Debug)]
 pub struct Sanitised {
@@ -60,11 +77,18 @@ pub fn sanitised(parts: Parts, place: Place) -> Result<Sanitised> {
 }
 
 impl Sanitised {
-    /// Fuzzes a driver for the time of the settings, beginning with what an earlier call kept in `dir`.
+    /// Fuzzes a driver for the time of the settings, beginning with what an earlier call kept in `dir` and with the
+    /// inputs in `committed`.
     ///
     /// # Errors
     /// `C` if the driver cannot be built, and Ctrl-C.
-    pub fn fuzz(&self, driver: &Driver, parts: Parts, place: Place, dir: &Path) -> Result<Corpus> {
+    pub fn fuzz(
+        &self,
+        driver: &Driver,
+        parts: Parts,
+        place: Place,
+        (dir, committed): (&Path, &Path),
+    ) -> Result<Corpus> {
         let program = self.program(driver, parts, place)?;
         let [kept, found, breaking] = ["corpus", "found", "breaking"].map(|name| dir.join(name));
         for folder in [&kept, &found, &breaking] {
@@ -73,7 +97,9 @@ impl Sanitised {
         let seconds = parts.settings.seconds;
         let limit = Duration::from_secs(seconds) + time_limits::BEYOND_CAMPAIGN;
         let seeds = parts.settings.seeds.iter().map(|seed| parts.root.join(seed).into_std_path_buf());
-        let folders: Vec<PathBuf> = [found.clone(), kept.clone()].into_iter().chain(seeds).collect();
+        let committed = committed.is_dir().then(|| committed.to_owned());
+        let folders = [found.clone(), kept.clone()].into_iter().chain(seeds).chain(committed);
+        let folders: Vec<PathBuf> = folders.collect();
         let job = self
             .job(&program, &breaking)
             .args(["-fork=1", "-ignore_crashes=1", "-ignore_timeouts=1", "-ignore_ooms=1"]);
@@ -99,7 +125,7 @@ impl Sanitised {
         fs::remove_dir_all(&kept)?;
         fs::rename(&small, &kept)?;
         fs::remove_dir_all(&found)?;
-        Ok(Corpus { inputs: files(&kept)?, breaking: files(&breaking)? })
+        Corpus::kept(dir)
     }
 
     fn job(&self, program: &Path, breaking: &Path) -> Job {

@@ -10,6 +10,8 @@ use std::time::Duration;
 
 /// How long a program may take beyond the time of its functions.
 const BEYOND: Duration = Duration::from_secs(30);
+/// How long a program may take that does not judge, which ends by itself after a minute.
+const LIMIT: Duration = Duration::from_secs(90);
 
 /// Numbers of functions are their positions in the library.
 pub type Number = usize;
@@ -38,6 +40,8 @@ pub enum Difference {
     Outside,
     /// The port did not free what it took from Rust's heap.
     RustHeap,
+    /// The driver ends with another result, other variables or other blocks in use.
+    Whole,
 }
 
 /// Where a candidate was told from C.
@@ -115,21 +119,16 @@ pub fn judge(
     time: Duration,
     interrupt: &Interrupt,
 ) -> Result<Judged> {
-    let mut script = String::new();
-    line(&mut script, format_args!("function {function} {}", time.as_millis()));
-    for input in inputs {
-        line(&mut script, format_args!("input {}", input.display()));
-    }
+    let script = script(&format!("function {function} {}", time.as_millis()), inputs);
     let output = job(program, script, time + BEYOND).run(interrupt)?;
     let mut judged = Judged::default();
     for words in report(&output) {
         match words[..] {
             ["killed", _, candidate, how, input, call, ref said @ ..] => {
                 let how = how.parse().ok().and_then(Difference::from_repr);
-                let input = inputs.get(parse(input).wrapping_sub(1)).copied().unwrap_or(Path::new(""));
                 let told = Told {
                     difference: how.unwrap_or(Difference::Memory),
-                    input: input.to_owned(),
+                    input: nth(inputs, input),
                     call: parse(call) as u64,
                     said: said.join(" "),
                 };
@@ -143,13 +142,88 @@ pub fn judge(
         }
     }
     started(program, &output)?;
-    judged.broke = match output.exit {
+    judged.broke = broke(output.exit);
+    Ok(judged)
+}
+
+/// Counts the branches that C takes in the first `calls` judged calls, into a profile at `file`.
+///
+/// # Errors
+/// `Internal` if the program does not start, and Ctrl-C.
+pub fn count_branches(
+    program: &Path,
+    function: Number,
+    inputs: &[&Path],
+    (calls, file): (u64, &Path),
+    interrupt: &Interrupt,
+) -> Result<()> {
+    let first = format!("branches {function} {calls} {}", file.display());
+    let output = job(program, script(&first, inputs), LIMIT).run(interrupt)?;
+    started(program, &output)
+}
+
+/// What whole runs with a port in C's place gave.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Replaced {
+    /// Inputs on which the driver leaves the same as with C.
+    pub agreed: u64,
+    /// The first one on which it does not.
+    pub differs: Option<Told>,
+    pub broke: Option<String>,
+}
+
+/// Runs a driver on inputs with the port in C's place.
+///
+/// # Errors
+/// `Internal` if the program does not start, and Ctrl-C.
+pub fn replace(
+    program: &Path,
+    function: Number,
+    inputs: &[&Path],
+    interrupt: &Interrupt,
+) -> Result<Replaced> {
+    let output = job(program, script(&format!("replace {function}"), inputs), LIMIT).run(interrupt)?;
+    let mut replaced = Replaced::default();
+    for words in report(&output) {
+        match words[..] {
+            ["agrees", _] => replaced.agreed += 1,
+            ["replaced", input, how, ref said @ ..] if replaced.differs.is_none() => {
+                let how = how.parse().ok().and_then(Difference::from_repr);
+                replaced.differs = Some(Told {
+                    difference: how.unwrap_or(Difference::Whole),
+                    input: nth(inputs, input),
+                    call: 0,
+                    said: said.join(" "),
+                });
+            }
+            _ => {}
+        }
+    }
+    started(program, &output)?;
+    replaced.broke = broke(output.exit);
+    Ok(replaced)
+}
+
+/// How a program ended before its time.
+fn broke(exit: Exit) -> Option<String> {
+    match exit {
         exit if exit.success() => None,
         Exit::Signal(signal) => Some(format!("signal {signal}")),
         Exit::TimedOut => Some("it does not end".to_owned()),
         Exit::Code(code) => Some(format!("exit code {code}")),
-    };
-    Ok(judged)
+    }
+}
+
+fn script(first: &str, inputs: &[&Path]) -> String {
+    let mut script = format!("{first}\n");
+    for input in inputs {
+        line(&mut script, format_args!("input {}", input.display()));
+    }
+    script
+}
+
+fn nth(inputs: &[&Path], number: &str) -> PathBuf {
+    inputs.get(parse(number).wrapping_sub(1)).copied().unwrap_or(Path::new("")).to_owned()
 }
 
 /// The functions that any of the inputs reaches.
@@ -166,6 +240,7 @@ fn line(script: &mut String, arguments: std::fmt::Arguments) {
 fn job(program: &Path, script: String, timeout: Duration) -> Job {
     let limits = Limits { file_size: Some(LARGEST_FILE), no_core: true, ..Limits::default() };
     let job = Job::new(program).dir(program.parent().unwrap_or(program)).clean_env().limits(limits);
+    let job = job.env("LLVM_PROFILE_FILE", "/dev/null");
     job.stdin(script).with_report().timeout(timeout)
 }
 

@@ -60,7 +60,7 @@ fn stack_bytes(library: &Library, function: &Function) -> u64 {
 /// The candidates of a function: the name of their list, how many there are, and what declares it.
 fn list(candidates: Candidates, number: usize, function: &Function) -> Option<(String, usize, String)> {
     match candidates {
-        Candidates::None => None,
+        Candidates::None | Candidates::Branches => None,
         Candidates::Mutants(mutants) => {
             let list = mutants.of.get(&function.name)?;
             let name = table(&function.name);

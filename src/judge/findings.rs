@@ -149,6 +149,10 @@ pub fn find(project: &Project, store: &Store, id: i64) -> Result<Kept> {
 pub fn replay(judge: &Judge, kept: &Kept, reporter: &mut dyn Reporter) -> Result<Again> {
     let planned = judge.project.find(kept.symbol.as_str())?;
     let (input, interrupt) = (&kept.row.finding.input, judge.interrupt);
+    if let Some(place) = &kept.row.finding.place {
+        let found = judge.again_in_place(planned, (place, input), reporter)?;
+        return Ok(Again::Port(found.map_or(Once::Same, |found| Once::Differs(found))));
+    }
     if kept.row.side == Side::Port {
         let binary = judge.by_hand(planned, reporter)?;
         return judge.campaign(&binary, planned).once(input, interrupt).map(Again::Port);

@@ -3,6 +3,7 @@
 
 pub mod coverage;
 pub mod findings;
+pub mod in_place;
 pub mod mutation_score;
 pub mod proofs;
 pub mod verify;

@@ -1,5 +1,6 @@
 //! The outcome of judging a port, as it is stored.
 
+use super::in_place::Joined;
 use crate::config::Grades;
 use crate::evidence::grade;
 use crate::project::FunctionPlan;
@@ -14,12 +15,15 @@ pub struct Outcome {
     pub shortcomings: Vec<String>,
     pub stats: RunStats,
     pub proofs: Proofs,
+    /// The drivers that the grade rests on, too: files relative to the root.
+    pub drivers: Vec<String>,
 }
 
 impl Outcome {
     /// An outcome that needs no run.
     pub fn without_run(grade: Grade, reason: String) -> Self {
-        Self { grade, shortcomings: vec![reason], stats: RunStats::default(), proofs: Proofs::default() }
+        let (stats, proofs) = (RunStats::default(), Proofs::default());
+        Self { grade, shortcomings: vec![reason], stats, proofs, drivers: Vec::new() }
     }
 
     /// The outcome of a run with its proofs. `callees_in_c` are the functions that the port calls and that still run
@@ -43,7 +47,39 @@ impl Outcome {
             }
             Verdict::Vacuous { reason, .. } => (Grade::Unverifiable, vec![reason.clone()]),
         };
-        Self { grade, shortcomings, stats, proofs }
+        Self { grade, shortcomings, stats, proofs, drivers: Vec::new() }
+    }
+
+    /// With what drivers' executions say of the port. Evidence adds up; and where that of drivers is enough alone, no
+    /// contract matters.
+    #[must_use]
+    pub fn with_place(
+        self,
+        place: &Joined,
+        callees_in_c: &[SymbolName],
+        proposed_by: Option<&str>,
+        asked: &Grades,
+    ) -> Self {
+        let evidence = place.evidence;
+        if let Some(finding) = evidence.finding.as_ref().filter(|_| self.grade != Grade::Refuted) {
+            let shortcomings = vec![format!("{}: {}", finding.class, finding.what)];
+            return Self { grade: Grade::Refuted, shortcomings, ..self };
+        }
+        // Without a difference, only a grade that lacks something can become better.
+        if evidence.calls == 0 || !matches!(self.grade, Grade::Weak | Grade::Unverifiable) {
+            return self;
+        }
+        let graded = |stats: &RunStats, proofs: Proofs, proposed_by: Option<&str>| {
+            let stats = RunStats { in_place: evidence.calls, ..stats.clone() };
+            let (grade, shortcomings) = grade::grade(&stats, &proofs, callees_in_c, proposed_by, asked);
+            Self { grade, shortcomings, stats, proofs, drivers: evidence.drivers.clone() }
+        };
+        let alone = graded(&RunStats::default(), evidence.proofs(), None);
+        if self.grade == Grade::Unverifiable {
+            return alone;
+        }
+        let joined = graded(&self.stats, place.proofs.clone(), proposed_by);
+        if alone.grade > joined.grade { alone } else { joined }
     }
 
     /// The shortcomings in one line; `None` if there are none.

@@ -1,6 +1,7 @@
 //! Limits `unsafe` in a port: it may decrease but not increase. The lock keeps the smallest count that a port was
 //! judged with.
 
+use super::in_place::Joined;
 use super::{Judge, Outcome};
 use crate::error::Result;
 use crate::evidence::lock::{Entry, Lock};
@@ -39,7 +40,7 @@ impl Judge<'_> {
         own.and_then(|own| own.unsafe_most).unwrap_or(0)
     }
 
-    /// The outcome of a run of the port in the tree, with its proofs. It becomes weak if the port has more `unsafe`
+    /// The outcome of a run of the port in the tree, with its proofs, and with what drivers' executions say. It becomes weak if the port has more `unsafe`
     /// than before. `callees_in_c` are the functions that the port calls and that still run as C.
     ///
     /// # Errors
@@ -48,10 +49,19 @@ impl Judge<'_> {
         &self,
         planned: &FunctionPlan,
         verdict: &Verdict,
-        proofs: Proofs,
+        (proofs, place): (Proofs, Option<&Joined>),
         callees_in_c: &[SymbolName],
     ) -> Result<Outcome> {
-        let outcome = Outcome::of(verdict, proofs, planned, callees_in_c, &self.project.config.grade);
+        let asked = &self.project.config.grade;
+        let outcome = Outcome::of(verdict, proofs, planned, callees_in_c, asked);
+        let outcome = match place {
+            Some(place) => {
+                let contract = planned.judgeable.contract();
+                let proposed_by = contract.and_then(|contract| contract.proposed_by.as_deref());
+                outcome.with_place(place, callees_in_c, proposed_by, asked)
+            }
+            None => outcome,
+        };
         if !outcome.grade.holds() {
             return Ok(outcome);
         }

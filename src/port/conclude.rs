@@ -73,7 +73,7 @@ impl<'p> Session<'p> {
         self.put(planned, &module)?;
         let callees_in_c = self.judge.callees_in_c(planned)?;
         let proofs = Proofs { apart, ..self.grounds.proofs(&self.judge, planned, &verdict)? };
-        let outcome = self.judge.outcome(planned, &verdict, proofs, &callees_in_c)?;
+        let outcome = self.judge.outcome(planned, &verdict, (proofs, None), &callees_in_c)?;
         let (end, grade, why) = match outcome.grade < before {
             true => {
                 self.put(planned, old.text())?;

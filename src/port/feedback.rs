@@ -471,6 +471,7 @@ mod tests {
             args: vec![("n".into(), "2".into()), ("data".into(), "[1, 2]".into())],
             oracle: part(oracle),
             subject: subject.map(part).unwrap_or_default(),
+            place: None,
         }
     }
 

@@ -4,6 +4,7 @@ pub mod fuzz_target;
 pub mod init;
 pub mod listing;
 pub mod ported;
+pub mod port_for_c;
 mod makers;
 mod names;
 mod options;

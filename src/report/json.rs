@@ -108,10 +108,14 @@ pub fn finding_json(finding: &Finding) -> Value {
     let parts = |parts: &[(String, String)]| -> Value {
         parts.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect()
     };
-    json!({
+    let mut value = json!({
         "class": finding.class.word(), "what": finding.what, "input": input, "args": parts(&finding.args),
         "oracle": parts(&finding.oracle), "subject": parts(&finding.subject),
-    })
+    });
+    if let Some(place) = &finding.place {
+        value["place"] = json!(place);
+    }
+    value
 }
 
 fn stats_json(stats: &RunStats) -> Value {

@@ -201,6 +201,7 @@ pub(super) mod tests {
             args: vec![],
             oracle: vec![("return value".into(), "1".into())],
             subject: vec![("return value".into(), "2".into())],
+            place: None,
         };
         vec![
             Event::StepStarted { step: "parse".into(), total: Some(3) },

@@ -7,7 +7,7 @@ use super::table::Table;
 use crate::error::Error;
 use crate::platform::doctor::{Check, Status};
 use crate::symbol::SymbolName;
-use crate::verdict::{CFaultKind, Finding};
+use crate::verdict::{CFaultKind, CallInPlace, Finding};
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write;
 
@@ -75,8 +75,14 @@ pub fn c_fault(
 }
 
 fn compared(symbol: &SymbolName, finding: &Finding, sides: [&str; 2], values: Values) -> String {
-    let Finding { class, what, args, oracle, subject, .. } = finding;
+    let Finding { class, what, args, oracle, subject, place, .. } = finding;
     let mut text = format!("{BAD}{class}{BAD:#} in {BOLD}{symbol}{BOLD:#}: {}\n", printable(what));
+    if let Some(CallInPlace { driver, call }) = place {
+        let what =
+            if *call == 0 { "at the end of a run".to_owned() } else { format!("in call {call} of a run") };
+        let bytes = finding.input.len();
+        let _ = writeln!(text, "    {what} of the driver {} on an input of {bytes} bytes", printable(driver));
+    }
     for (name, value) in args {
         let value = printable(value);
         let value = if values == Values::Whole { value } else { shorten::argument(&value) };
@@ -139,6 +145,7 @@ mod tests {
             args: vec![pair("buf", "[1, 2]"), pair("len", "2")],
             oracle: vec![pair("return value", "5"), pair("errno", "0")],
             subject: vec![pair("return value", "6"), pair("errno", "0")],
+            place: None,
         };
         let text = plain(&finding(&SymbolName::new("sum"), &f, Values::Short));
         let expected = "mismatch in sum: return value\n    buf = [1, 2]\n    len = 2\n    \
@@ -163,6 +170,7 @@ mod tests {
             args: vec![pair("d", &format!("{value}fill: 17"))],
             oracle: vec![pair("d", &format!("{value}8"))],
             subject: vec![pair("d", &format!("{value}9"))],
+            place: None,
         };
         let name = SymbolName::new("sum");
         let short = plain(&finding(&name, &f, Values::Short));

@@ -11,7 +11,7 @@ use rusqlite::params;
 use serde::{Deserialize, Serialize};
 
 const FINDINGS: Table =
-    Table { name: "findings", json: &["args", "oracle", "subject", "reachability"], ..Table::PLAIN };
+    Table { name: "findings", json: &["args", "oracle", "subject", "place", "reachability"], ..Table::PLAIN };
 
 /// Id of a finding, as on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]

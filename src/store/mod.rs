@@ -25,6 +25,7 @@ pub use analysis::{AnalysisKind, Kept};
 pub use calls::{Attempt, ModelCall, PaidCall};
 pub use ends::LastEnd;
 pub use findings::{CFaultNote, FindingId, FindingRow, NewFinding, Side};
+pub use measures::Measure;
 pub use memory::{MemoryId, MemoryRow};
 pub use runs::{NewRun, Run, RunId, RunOutcome};
 pub use steps::{NewStep, Phase, StepId, StepRow};

@@ -36,6 +36,7 @@ fn finding() -> Finding {
         args: vec![("n".into(), "3".into())],
         oracle: vec![("return value".into(), "0".into())],
         subject: vec![],
+        place: None,
     }
 }
 

@@ -122,6 +122,8 @@ void implfuzz___assert_fail(const char *what, const char *file, unsigned line, c
 /* A function of the system that does more than compute was called: `outside.S` leads here. */
 void implfuzz_outside(const char *name)
 {
+    if (STATE->purpose == REPLACES && STATE->said[0] == 0)
+        return;
     if (STATE->in_candidate) {
         STATE->outside = name;
         leave(STATE->said[0] ? EXITED : LEFT_PROCESS); /* a panic prints, and ends the process */
@@ -129,6 +131,8 @@ void implfuzz_outside(const char *name)
     /* Other threads and processes would share what is put back: no later call is judged. */
     if (strcmp(name, "pthread_create") == 0 || strcmp(name, "fork") == 0 || strcmp(name, "vfork") == 0)
         STATE->no_more = name;
+    if (STATE->purpose == BRANCHES)
+        STATE->outside = name;
     if (!STATE->tracking)
         return;
     /* After a jump the judged call does not return. */

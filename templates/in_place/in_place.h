@@ -8,6 +8,7 @@
  *   entries.c     patches the entries of functions; trampoline_*.S leads from there to the judge
  *   candidate.c   calls a candidate on a stack of its own, and takes back control whatever it does
  *   judge.c       one judged call
+ *   branches.c    counts the branches that C takes in calls that are judged
  *   outside.c     calls that leave the process
  *   report.c      what the parent process is told
  *   main.c        runs the driver on inputs
@@ -101,6 +102,14 @@ struct logged_page {
     int by_c;
 };
 
+/* What a run is for. */
+enum purpose {
+    COUNTS,   /* which functions an input reaches */
+    JUDGES,   /* C and candidates on the same memory */
+    BRANCHES, /* the branches that C takes in calls that would be judged */
+    REPLACES, /* candidate 0 in the place of C */
+};
+
 struct state {
     /* Where judging stands. */
     volatile sig_atomic_t judging, in_candidate, tracking;
@@ -124,7 +133,9 @@ struct state {
     /* The run. */
     uint64_t input;
     int report;
-    int is_counting;
+    enum purpose purpose;
+    /* branches.c: calls of C that still count, and the sums of their counters. */
+    uint64_t counted_calls, *branch_counts;
     struct counts {
         uint64_t calls, calls_of_input, judged, judged_of_input;
         unsigned char killed[CANDIDATES], alive;
@@ -176,6 +187,12 @@ void implfuzz_candidates_make(void);
 unsigned implfuzz_patience(unsigned ticks_of_c);
 enum difference implfuzz_run(void *candidate, const struct registers *registers, const void *arguments, size_t bytes,
                              struct result_registers *result);
+
+/* branches.c */
+void implfuzz_branches_begin(uint64_t calls);
+int implfuzz_count_branches(uint32_t entry, const struct registers *registers, const void *arguments, size_t bytes,
+                            struct result_registers *result);
+void implfuzz_branches_write(const char *file);
 
 /* report.c */
 void implfuzz_report(const char *format, ...) __attribute__((format(printf, 1, 2)));

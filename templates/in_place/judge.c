@@ -4,14 +4,22 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
-/* Judged calls of a function in one input. */
+/* Judged calls of a function in one input, where many mutants run on each. */
 #define MOST_OF_INPUT 40
+/* Where one port runs on each, or the branches of these calls are counted; and in all. */
+#define MOST_OF_INPUT_ALONE 2000
+#define MOST_ALONE 20000
+/* Ticks that C is taken to need where it does not run. */
+#define REPLACED_TICKS 50
 
-/* The first calls, and ever fewer of the later ones: a hash spreads them. */
-static int is_chosen(const struct counts *own)
+/* All calls for a port. For mutants the first ones, and ever fewer of the later ones: a hash spreads them. */
+static int is_chosen(const struct counts *own, size_t candidates)
 {
     uint64_t call = own->calls_of_input;
+    if (candidates <= 1)
+        return own->judged_of_input < MOST_OF_INPUT_ALONE && own->judged < MOST_ALONE;
     if (own->judged_of_input >= MOST_OF_INPUT)
         return 0;
     return call <= 3 || (call & (call - 1)) == 0 || call * 0x9e3779b97f4a7c15u >> 58 == 0;
@@ -95,6 +103,24 @@ static void candidates(uint32_t number, const struct registers *registers, const
     }
 }
 
+/* The candidate runs for C; a difference ends the run of this input. */
+static void replace(uint32_t number, const struct registers *registers, const unsigned char *arguments,
+                    struct result_registers *result)
+{
+    const struct implfuzz_function *function = &implfuzz_functions[number];
+    void *candidate = function->candidates[0];
+    if (STATE->in_candidate) {
+        implfuzz_call(candidate, registers, arguments, function->stack_bytes, result, NULL);
+        return;
+    }
+    STATE->ticks_allowed = implfuzz_patience(REPLACED_TICKS);
+    enum difference difference = implfuzz_run(candidate, registers, arguments, function->stack_bytes, result);
+    if (difference != SAME) {
+        implfuzz_report("replaced %lu %d %s\n", (unsigned long)STATE->input, difference, STATE->said);
+        _exit(0);
+    }
+}
+
 /* Whether the call was judged; if so, `result` holds C's. */
 int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *frame, struct result_registers *result)
 {
@@ -103,8 +129,21 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
     struct counts *own = &STATE->counts[number];
     own->calls++;
     own->calls_of_input++;
-    if (STATE->judging || STATE->is_counting || !own->alive || !STATE->stack_base || !is_chosen(own))
+    if (STATE->purpose == REPLACES && STATE->stack_base) {
+        replace(number, registers, frame + 16, result);
+        return 1;
+    }
+    if (STATE->judging || STATE->purpose == COUNTS || !own->alive || !STATE->stack_base || !is_chosen(own, function->count))
         return 0;
+    if (STATE->purpose == BRANCHES) {
+        STATE->judging = 1;
+        if (implfuzz_count_branches(entry, registers, frame + 16, function->stack_bytes, result)) {
+            own->judged++;
+            own->judged_of_input++;
+        }
+        STATE->judging = 0;
+        return 1;
+    }
     if (STATE->no_more) {
         own->outside = STATE->no_more;
         return 0;

@@ -1,8 +1,10 @@
 /*
  * Runs the driver on inputs. Standard input says what to do, a line each:
  *
- *   count                 the following inputs are run to see which functions they reach
- *   function NUMBER MS    the following inputs judge this function, at most so many milliseconds
+ *   count                        the following inputs are run to see which functions they reach
+ *   function NUMBER MS           the following inputs judge this function, at most so many milliseconds
+ *   branches NUMBER CALLS FILE   the following inputs count its branches in so many judged calls
+ *   replace NUMBER               the following inputs are run with C, and with candidate 0 in its place
  *   input FILE
  *
  * `run.rs` reads the answers. An input begins with the memory that the program had when it started.
@@ -18,6 +20,10 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+/* Milliseconds of runs that do not judge. */
+#define BRANCHES_MS 60000
+#define REPLACE_MS 60000
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 __attribute__((weak)) int LLVMFuzzerInitialize(int *count, char ***words);
@@ -35,6 +41,7 @@ struct work {
     uint64_t input, deadline;
     int64_t function; /* -1: all are counted */
     int is_over;
+    char counts[4096]; /* the file for the counts of branches */
 };
 
 static uint64_t now(void)
@@ -64,11 +71,49 @@ static void back_to_start(const struct start *start)
 }
 
 /* Its frame ends the stack that is put back: everything above belongs to no driver. */
-static __attribute__((noinline)) void drive(const unsigned char *data, size_t size)
+static __attribute__((noinline)) int drive(const unsigned char *data, size_t size)
 {
     STATE->stack_base = __builtin_frame_address(0);
-    LLVMFuzzerTestOneInput(data, size);
+    int result = LLVMFuzzerTestOneInput(data, size);
     STATE->stack_base = NULL;
+    return result;
+}
+
+/* What the driver leaves: its result, variables, and blocks in use. */
+struct left {
+    int result;
+    size_t live;
+    uint64_t variables;
+};
+
+static struct left leave_of(int result)
+{
+    struct left left = {result, implfuzz_live_blocks(), 0xcbf29ce484222325u};
+    const struct region *variables = &STATE->regions[1];
+    for (size_t at = 0; at < variables->pages * PAGE; at++)
+        left.variables = (left.variables ^ variables->start[at]) * 0x100000001b3u;
+    return left;
+}
+
+/* Whether the driver leaves the same with the candidate in C's place. */
+static int is_replaced(const struct work *work, const unsigned char *data, size_t size)
+{
+    struct left left[2];
+    unsigned char *copy = mmap(NULL, size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memcpy(copy, data, size);
+    for (int at = 0; at < 2; at++) {
+        back_to_start(&work->start);
+        unsigned char *own = implfuzz_of_malloc(size);
+        memcpy(own, copy, size);
+        STATE->said[0] = 0;
+        implfuzz_rust_heap_clear();
+        if (at == 1)
+            implfuzz_patch((uint32_t)work->function);
+        left[at] = leave_of(drive(own, size));
+        implfuzz_unpatch((uint32_t)work->function);
+    }
+    munmap(copy, size + 1);
+    return left[0].result == left[1].result && left[0].live == left[1].live && left[0].variables == left[1].variables;
 }
 
 static void run(struct work *work, const char *path)
@@ -91,7 +136,12 @@ static void run(struct work *work, const char *path)
     for (size_t at = 0; at < implfuzz_function_count; at++)
         STATE->counts[at].calls_of_input = STATE->counts[at].judged_of_input = 0;
     implfuzz_report("input %lu\n", (unsigned long)work->input);
-    drive(data, size);
+    if (STATE->purpose != REPLACES)
+        drive(data, size);
+    else if (is_replaced(work, data, size))
+        implfuzz_report("agrees %lu\n", (unsigned long)work->input);
+    else
+        implfuzz_report("replaced %lu 0\n", (unsigned long)work->input);
     back_to_start(&work->start);
     for (size_t at = 0; at < implfuzz_function_count && work->function < 0; at++)
         if (STATE->counts[at].calls_of_input)
@@ -106,23 +156,32 @@ static void end_function(const struct work *work)
         return;
     const struct counts *own = &STATE->counts[work->function];
     implfuzz_unpatch((uint32_t)work->function);
+    if (STATE->purpose == BRANCHES)
+        implfuzz_branches_write(work->counts);
     implfuzz_report("judged %ld %lu %lu %u %s\n", (long)work->function, (unsigned long)own->calls,
                     (unsigned long)own->judged, own->alive, own->outside ? own->outside : "-");
 }
 
-static void begin_function(struct work *work, size_t number, uint64_t milliseconds)
+static void begin_function(struct work *work, enum purpose purpose, size_t number, uint64_t milliseconds)
 {
+    if (work->function < 0)
+        for (uint32_t at = 0; at < implfuzz_function_count; at++)
+            implfuzz_unpatch(at);
     if (number >= implfuzz_function_count)
         exit(2);
     const struct implfuzz_function *function = &implfuzz_functions[number];
     struct counts *own = &STATE->counts[number];
     memset(own, 0, sizeof *own);
     own->alive = (unsigned char)(function->count < CANDIDATES ? function->count : CANDIDATES);
-    STATE->is_counting = work->is_over = 0;
+    if (purpose == BRANCHES)
+        own->alive = 1;
+    STATE->purpose = purpose;
+    work->is_over = 0;
     work->function = (int64_t)number;
     work->deadline = now() + milliseconds;
     work->input = 0;
-    implfuzz_patch((uint32_t)number);
+    if (purpose != REPLACES)
+        implfuzz_patch((uint32_t)number);
 }
 
 int main(int count, char **words)
@@ -144,23 +203,23 @@ int main(int count, char **words)
         LLVMFuzzerInitialize(&count, &words);
     struct work work = {.function = -1};
     keep_start(&work.start);
-    STATE->is_counting = 1;
     for (uint32_t at = 0; at < implfuzz_function_count; at++)
         implfuzz_unpatch(at);
-    char line[4096 + 16];
+    char line[4096 + 64];
     while (fgets(line, sizeof line, stdin)) {
-        unsigned long number, milliseconds;
+        unsigned long number, milliseconds, calls;
         line[strcspn(line, "\n")] = 0;
         if (strcmp(line, "count") == 0) {
-            STATE->is_counting = 1;
             for (uint32_t at = 0; at < implfuzz_function_count; at++)
                 implfuzz_patch(at);
         } else if (sscanf(line, "function %lu %lu", &number, &milliseconds) == 2) {
             end_function(&work);
-            if (work.function < 0)
-                for (uint32_t at = 0; at < implfuzz_function_count; at++)
-                    implfuzz_unpatch(at);
-            begin_function(&work, number, milliseconds);
+            begin_function(&work, JUDGES, number, milliseconds);
+        } else if (sscanf(line, "branches %lu %lu %4095[^\n]", &number, &calls, work.counts) == 3) {
+            implfuzz_branches_begin(calls);
+            begin_function(&work, BRANCHES, number, BRANCHES_MS);
+        } else if (sscanf(line, "replace %lu", &number) == 1) {
+            begin_function(&work, REPLACES, number, REPLACE_MS);
         } else if (strncmp(line, "input ", 6) == 0) {
             run(&work, line + 6);
         } else {

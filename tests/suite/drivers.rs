@@ -115,14 +115,19 @@ fn ports(wrong: &[(&str, &str, &str)]) -> Vec<(String, String)> {
     named.collect()
 }
 
-/// What `drivers --ports` says of each port; the exit code is 10 if one differs.
-fn judged(wrong: &[(&str, &str, &str)]) -> BTreeMap<String, Value> {
-    let repo = store();
+/// Writes the ports in place of their stubs.
+fn write_ports(repo: &Repo, wrong: &[(&str, &str, &str)]) {
     let mut module = repo.read("rust/src/store.rs");
     for (name, text) in ports(wrong) {
         plant(&mut module, &name, &text).unwrap_or_else(|| panic!("{name} has no stub"));
     }
     repo.write("rust/src/store.rs", &module);
+}
+
+/// What `drivers --ports` says of each port; the exit code is 10 if one differs.
+fn judged(wrong: &[(&str, &str, &str)]) -> BTreeMap<String, Value> {
+    let repo = store();
+    write_ports(&repo, wrong);
     let ran = repo.run(&["drivers", "--seconds", "2", "--ports", "--format", "json"]);
     let json = ran.code(if wrong.is_empty() { 0 } else { 10 }).json("drivers");
     let all = json["ports"].as_array().unwrap().iter();
@@ -182,4 +187,71 @@ fn ports_that_do_not_return_differ_in_place() {
         ("store_load", "(*store).count as f64", "*(8 as *const usize) as f64", "crash"),
         ("store_remove", "(*store).count -= 1;", "libc::exit(0);", "exit"),
     ]);
+}
+
+#[test]
+fn drivers_give_the_evidence_that_no_harness_can() {
+    let repo = store();
+    write_ports(&repo, &[]);
+    let config = repo.read("implfuzz.toml");
+    repo.write("implfuzz.toml", &format!("{config}\n[drivers]\nseconds = 3\n[grade]\nexecutions = 300\n"));
+    let verify = || {
+        let ran = repo.run(&["verify", "link_item", "store_remove", "--runs", "400", "--format", "json"]);
+        ran.ok().json("verify")
+    };
+    let json = verify();
+    let (link, remove) = (&json["symbols"][0], &json["symbols"][1]);
+    // Pointers to pointers keep it from having a harness.
+    assert_eq!((&link["symbol"], &link["grade"]), (&json!("link_item"), &json!("verified")), "{json:#}");
+    assert!(link["in_place"].as_u64().unwrap() >= 300 && link["executions"] == json!(0), "{link:#}");
+    for proof in ["kills", "apart", "branches"] {
+        let share = &link["proofs"][proof]["yes"];
+        assert!(
+            share["total"].as_u64().unwrap() > 0 && share["reached"] == share["total"],
+            "{proof}: {link:#}"
+        );
+    }
+    // Its last branches need a state that the drivers do not make.
+    assert_eq!(remove["grade"], json!("weak"), "{json:#}");
+    assert!(remove["reason"].as_str().unwrap().contains("branches of C reached"), "{json:#}");
+    let lock = repo.read("implfuzz.lock");
+    assert!(lock.contains("driver-files = [\"fuzz/names.c\", \"fuzz/words.cc\"]"), "{lock}");
+
+    // The evidence is about the drivers, too.
+    repo.run(&["check"]).code(11).shows("evidence holds for 2 of 6 ports (1 verified, 1 weak)");
+    let driver = repo.read("fuzz/names.c");
+    repo.write("fuzz/names.c", &format!("{driver}\n/* changed */\n"));
+    repo.run(&["check"]).code(11).shows("link_item: stale: since it was judged, a driver changed");
+    repo.write("fuzz/names.c", &driver);
+    repo.run(&["check"]).code(11).shows("evidence holds for 2 of 6 ports");
+}
+
+#[test]
+fn a_finding_in_place_is_kept_and_run_again() {
+    let repo = store();
+    let stubs = repo.read("rust/src/store.rs");
+    let wrong = ("link_item", "(*item).next = *slot;", "");
+    write_ports(&repo, &[wrong]);
+    let config = repo.read("implfuzz.toml");
+    repo.write("implfuzz.toml", &format!("{config}\n[drivers]\nseconds = 2\n"));
+    let ran = repo.run(&["verify", "link_item"]);
+    ran.code(10).shows("mismatch in link_item: memory").shows("of the driver fuzz/");
+    let found = repo.run(&["findings", "list", "--format", "json"]).ok().json("findings");
+    let found = &found["findings"][0];
+    let place = &found["finding"]["place"];
+    assert!(place["call"].as_u64().unwrap() > 0, "{found:#}");
+    // The input is committed for its driver.
+    let driver = place["driver"].as_str().unwrap();
+    let folder = driver.split('.').next().unwrap().replace('/', "-");
+    let committed = repo.root().join("rust/fuzz/seeds/drivers").join(folder);
+    assert_eq!(std::fs::read_dir(&committed).unwrap().count(), 1, "{}", committed.display());
+    let id = found["id"].to_string();
+    repo.run(&["findings", "replay", &id]).code(10).shows("still differs");
+    repo.run(&["check"]).code(10).shows("link_item: refuted: mismatch: memory");
+    // Mended, it is judged on that input.
+    repo.write("rust/src/store.rs", &stubs);
+    write_ports(&repo, &[]);
+    repo.run(&["findings", "replay", &id]).ok().shows("now agrees with the C original");
+    let json = repo.run(&["verify", "link_item", "--format", "json"]).ok().json("verify");
+    assert_eq!(json["symbols"][0]["grade"], json!("weak"), "{json:#}");
 }

@@ -1,10 +1,11 @@
 //! `cargo implfuzz drivers`
 
 use super::Session;
-use crate::drivers::{self, Measured, PortJudged, Report};
+use crate::drivers::{self, Inputs, Measured, PortJudged, Report};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::in_place::run::Judged;
 use crate::judge::Judge;
+use crate::project::ported::Ported;
 use crate::report::{Table, printable};
 use crate::symbol::SymbolName;
 use camino::Utf8PathBuf;
@@ -47,15 +48,19 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     if let Some(seconds) = args.seconds {
         project.config.drivers.seconds = seconds;
     }
-    let report = drivers::run(&project, &session.interrupt, reporter.as_mut())?;
+    let interrupt = &session.interrupt;
+    let report = drivers::run(&project, Inputs::Fuzzed, interrupt, reporter.as_mut())?;
+    let reached: Vec<usize> = report.reached().into_iter().collect();
     let measured = match args.check {
-        true => Some(drivers::measure(&project, &report, CHECK, &session.interrupt, reporter.as_mut())?),
+        true => Some(drivers::measure(&project, &report, &reached, CHECK, interrupt, reporter.as_mut())?),
         false => None,
     };
     let ports = match args.ports {
         true => {
-            let judge = Judge::new(&project, &session.interrupt);
-            Some(drivers::judge_ports(&judge, &report, CHECK, reporter.as_mut())?)
+            let ported = |number: &usize| project.ported(&project.library.functions[*number]) == Ported::Yes;
+            let wanted: Vec<usize> = reached.iter().copied().filter(ported).collect();
+            let judge = Judge::new(&project, interrupt);
+            Some(judge.ports_in_place(&report, &wanted, CHECK, reporter.as_mut())?)
         }
         false => None,
     };

@@ -88,8 +88,9 @@ impl Crate {
             let is_of = |end: &str| path.extension().is_some_and(|extension| extension == end);
             is_of("c") || is_of("rs") || is_of("txt")
         };
-        let others = [self.dir.join("build.rs"), fuzz.join("src/harness/values.rs")];
-        let folders = ["runtime/src", "src", ""].map(|folder| fuzz.join(folder));
+        let others =
+            [self.dir.join("build.rs"), fuzz.join("src/harness/values.rs"), fuzz.join("runtime/Cargo.toml")];
+        let folders = ["runtime/src", "runtime", "src", ""].map(|folder| fuzz.join(folder));
         let files = folders.into_iter().flat_map(inside).filter(is_shared).chain(others);
         let texts = files.map(|path| std::fs::read(path).unwrap_or_else(|_| ABSENT.into()));
         // Behind the profile the manifest lists targets, which come and go.
@@ -126,6 +127,18 @@ impl Crate {
         units.iter_mut().for_each(|unit| unit.flags.push(said.clone()));
         Ok(units)
     }
+}
+
+/// The hash of drivers and of how they are built; empty where there are none. Their inputs are left out: each judgement
+/// may find more.
+pub fn drivers_hash(root: &Path, settings: &config::Drivers, files: &[String]) -> String {
+    if files.is_empty() {
+        return String::new();
+    }
+    let text = |file: &String| std::fs::read(root.join(file)).unwrap_or_else(|_| ABSENT.into());
+    let texts = files.iter().flat_map(|file| [file.clone().into_bytes(), text(file)]);
+    let words = settings.flags.iter().chain(&settings.link).map(|word| word.clone().into_bytes());
+    of_parts(texts.chain(words))
 }
 
 /// The other harnesses that a harness names, each once.

@@ -7,7 +7,7 @@ mod crate_files;
 mod ports;
 
 pub use c_tree::{CTree, UnitFlags};
-pub use crate_files::{Crate, FileHashes, KnownContract};
+pub use crate_files::{Crate, FileHashes, KnownContract, drivers_hash};
 pub use graph::{DependencyGraph, Links, LinksOf, Root, short};
 pub use ports::{port_hash, port_mentions, ports_called};
 
@@ -32,6 +32,9 @@ pub struct Fingerprint {
     /// The committed inputs; empty where there are none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub seeds: String,
+    /// The drivers that its grade rests on; empty where it rests on none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub drivers: String,
 }
 
 impl Fingerprint {
@@ -47,7 +50,15 @@ impl Fingerprint {
         let calls = ports_called(rust_name, mentions_of);
         let FileHashes { contract, harness, seeds } = files;
         let rust = hash_of(rust_name).unwrap_or_default();
-        Self { c, contract, harness, rust, rust_calls: ports::hash(&calls, &hash_of), seeds }
+        Self {
+            c,
+            contract,
+            harness,
+            rust,
+            rust_calls: ports::hash(&calls, &hash_of),
+            seeds,
+            drivers: String::new(),
+        }
     }
 }
 

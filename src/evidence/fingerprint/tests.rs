@@ -127,3 +127,26 @@ fn a_contract_need_not_be_read_while_its_text_has_the_mark() {
     std::fs::remove_file(&path).unwrap();
     assert_eq!(again(&hash, &mark), sha256(ABSENT));
 }
+
+#[test]
+fn every_file_of_the_runtime_is_part_of_what_a_harness_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let files = crate::harness::files::fuzz_crate("kit", &["f".to_owned()]).unwrap();
+    let files: Vec<_> = files.into_iter().filter(|(path, _)| path.starts_with("fuzz/runtime/")).collect();
+    files.iter().for_each(|(path, text)| write(path, text));
+    write("fuzz/src/harness/f.rs", "// a harness\n");
+    let hash = || Crate::new(dir.path().to_owned()).hashes("f", KnownContract::default()).harness;
+    let before = hash();
+    for (path, text) in &files {
+        write(path, &format!("{text}\n"));
+        assert_ne!(hash(), before, "{path}");
+        write(path, text);
+    }
+    assert_eq!(hash(), before);
+    assert!(files.len() > 40);
+}

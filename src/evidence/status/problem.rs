@@ -94,6 +94,7 @@ impl Problem {
             ("the Rust text", was.rust != now.rust),
             ("a port that it calls", was.rust_calls != now.rust_calls),
             ("the committed inputs", was.seeds != now.seeds),
+            ("a driver", was.drivers != now.drivers),
         ];
         let others =
             others.into_iter().filter(|(_, changed)| *changed).map(|(what, _)| format!("{what} changed"));

@@ -6,7 +6,7 @@ use super::problem::{Problem, Trouble};
 use super::rust_side::{Facts, RustSide};
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::evidence::fingerprint::{CTree, Crate, Fingerprint};
+use crate::evidence::fingerprint::{CTree, Crate, Fingerprint, drivers_hash};
 use crate::evidence::lock::{Entry, Lock};
 use crate::project::ported::Ported;
 use crate::rust::signature::rust_name;
@@ -90,7 +90,7 @@ pub fn status(root: &Path, config: &Config, notes: Option<&Path>) -> Result<Stat
         let c = scope.spawn(move || Ok(CSide::of(tree.join().expect(NO_PANIC)?, lock)));
         let rust = RustSide::read(root, &config.rust.dir, &files, lock, &text, notes);
         let c: Result<CSide> = c.join().expect(NO_PANIC);
-        Ok::<_, Error>(Sides { lock, c: c?, rust: rust? })
+        Ok::<_, Error>(Sides { root, config, lock, c: c?, rust: rust? })
     })?;
     let symbols = sides.names().into_iter().map(|(name, module)| {
         let one = sides.one(&name, &module);
@@ -101,6 +101,8 @@ pub fn status(root: &Path, config: &Config, notes: Option<&Path>) -> Result<Stat
 
 /// The two sides and the lock between them.
 struct Sides<'l> {
+    root: &'l Path,
+    config: &'l Config,
     lock: &'l Lock,
     rust: RustSide,
     c: CSide<'l>,
@@ -143,7 +145,8 @@ impl Sides<'_> {
 
     /// What is wrong with a port that has a record.
     fn problem(&self, name: &str, facts: Option<&Facts>, entry: &Entry) -> Option<Problem> {
-        let Some((facts, now)) = facts.and_then(|facts| Some((facts, self.fingerprint(name, facts)?))) else {
+        let now = |facts| Some((facts, self.fingerprint(name, facts, &entry.driver_files)?));
+        let Some((facts, now)) = facts.and_then(now) else {
             return Some(Problem::stale("nothing that its verdict depends on was found"));
         };
         if let Some(reason) = &self.rust.open {
@@ -161,11 +164,13 @@ impl Sides<'_> {
     }
 
     /// What a verdict on a port would be about now.
-    fn fingerprint(&self, name: &str, facts: &Facts) -> Option<Fingerprint> {
+    fn fingerprint(&self, name: &str, facts: &Facts, drivers: &[String]) -> Option<Fingerprint> {
         let functions = &self.rust.functions;
         let own = if functions.contains_key(name) { name.to_owned() } else { rust_name(name) };
         let hash_of = |name: &str| functions.get(name)?.text.hash.clone();
         let mentions_of = |name: &str| functions.get(name)?.text.mentions.as_ref();
-        Some(Fingerprint::of(&own, self.c.hash(name), facts.files.clone()?, hash_of, mentions_of))
+        let drivers = drivers_hash(self.root, &self.config.drivers, drivers);
+        let own = Fingerprint::of(&own, self.c.hash(name), facts.files.clone()?, hash_of, mentions_of);
+        Some(Fingerprint { drivers, ..own })
     }
 }

@@ -10,6 +10,7 @@ pub use inputs::provide;
 pub use side::{Covered, Missed, Side, Way};
 
 use crate::contract::types::Judgeable;
+use crate::drivers::Branches;
 use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::fuzz::campaign::{Campaign, Subject};
@@ -216,17 +217,7 @@ impl Counting {
         if let CSide::Unmeasured(why) = &self.c {
             return Ok(Side::Unmeasured { why: why.clone() });
         }
-        let place = &planned.function.place;
-        let file = judge.project.workspace.root().join(&place.file.0);
-        let file = file.canonicalize().unwrap_or(file);
-        let lines = [place.line..=place.end_line];
-        let mut reached = self.tables.at(counters, &file, &lines)?;
-        if reached.as_ref().is_some_and(Reached::has_missed)
-            && let Some(optimised) = self.proved.of(judge, planned)?
-        {
-            reached = self.tables.proved(counters, (&file, &lines), Some(&optimised))?;
-        }
-        side::of_c(reached, inputs, &file)
+        of_c(judge, planned, (&self.tables, counters, &self.proved), inputs)
     }
 
     fn rust(
@@ -244,6 +235,40 @@ impl Counting {
         let reached = self.tables.at(counters, &file, &lines)?;
         side::of_rust(reached, inputs, &file)
     }
+}
+
+/// The coverage of the C function by its judged calls in drivers' executions; `number` is its place in `counted`.
+///
+/// # Errors
+/// If the coverage data is not understood, and Ctrl-C.
+pub fn in_place(
+    judge: &Judge,
+    planned: &FunctionPlan,
+    counted: &Branches,
+    number: usize,
+) -> Result<Measured<Share>> {
+    let Some(counters) = counted.counters.get(number) else { return Ok(Measured::default()) };
+    let proved = proved::Proved::default();
+    Ok(of_c(judge, planned, (&counted.tables, counters, &proved), Inputs::default())?.share())
+}
+
+fn of_c(
+    judge: &Judge,
+    planned: &FunctionPlan,
+    (tables, counters, proved): (&Tables, &Counters, &proved::Proved),
+    inputs: Inputs,
+) -> Result<Side> {
+    let place = &planned.function.place;
+    let file = judge.project.workspace.root().join(&place.file.0);
+    let file = file.canonicalize().unwrap_or(file);
+    let lines = [place.line..=place.end_line];
+    let mut reached = tables.at(counters, &file, &lines)?;
+    if reached.as_ref().is_some_and(Reached::has_missed)
+        && let Some(optimised) = proved.of(judge, planned)?
+    {
+        reached = tables.proved(counters, (&file, &lines), Some(&optimised))?;
+    }
+    side::of_c(reached, inputs, &file)
 }
 
 /// Why the port cannot or must not run.

@@ -25,6 +25,7 @@ use crate::judge::{Judge, Judging};
 use crate::platform::process::Interrupt;
 use crate::platform::workspace::write_atomic;
 use crate::project::{FunctionPlan, Project, init};
+use crate::store::Measure;
 use crate::symbol::{Library, RelPath, SymbolKey, SymbolName};
 use crate::verdict::{CFault, Finding, Measured, RunStats, Share};
 use camino::Utf8Path;
@@ -35,13 +36,13 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Largest number of mutants of one function.
-const MOST: usize = 30;
+const MOST: usize = crate::drivers::MOST;
 /// The budget of the run of the original against itself.
 const ITSELF: Budget = Budget { seconds: 3, executions: Some(20_000) };
 /// Largest number of mutants in one build, which compiles the text of each once more.
 const BATCH: usize = 60;
 /// Why an equivalent mutant needs no killing input.
-const SAME: &str = "it compiles to the code of the original";
+pub(super) const SAME: &str = "it compiles to the code of the original";
 /// Changes when the measurement changes, so that stored results are not reused.
 const EDITION: u32 = 3;
 
@@ -91,6 +92,18 @@ pub struct Adequacy {
 }
 
 impl Adequacy {
+    /// With the mutants killed that another measurement killed.
+    #[must_use]
+    pub fn with_kills_of(&self, other: &Self) -> Self {
+        let is_killed = |tried: &Tried| matches!(tried.fate, Fate::Killed { .. });
+        let killed = |own: &Tried| {
+            let same =
+                other.mutants.iter().find(|tried| tried.mutant.id == own.mutant.id && is_killed(tried));
+            same.filter(|_| own.fate == Fate::Survived).unwrap_or(own).clone()
+        };
+        Self { mutants: self.mutants.iter().map(killed).collect(), ..self.clone() }
+    }
+
     /// Killed mutants of those that are not equivalent.
     pub fn kills(&self) -> Measured<Share> {
         kills(&self.mutants, self.without.as_ref())
@@ -120,7 +133,7 @@ impl Judging<'_, '_> {
         let mut unknown = Vec::new();
         for planned in wanted {
             let key = &planned.function.key;
-            match self.store.mutation_score(key, &about(self.judge, planned)?)? {
+            match self.store.mutation_score((key, Measure::Harness), &about(self.judge, planned)?)? {
                 Some(adequacy) => drop(all.insert(key.clone(), adequacy)),
                 None => unknown.push(*planned),
             }
@@ -170,7 +183,11 @@ impl Judging<'_, '_> {
                         }
                         let adequacy = adequacy(planned, &made, ran);
                         let about = about(judge, planned)?;
-                        self.store.put_mutation_score(&adequacy.key, &about, &adequacy)?;
+                        self.store.put_mutation_score(
+                            (&adequacy.key, Measure::Harness),
+                            &about,
+                            &adequacy,
+                        )?;
                         self.reporter.event(finished(symbol, &adequacy, &judge.project.config.grade));
                         all.push(adequacy);
                     }
@@ -334,7 +351,7 @@ fn adequacy(planned: &FunctionPlan, made: &Mutants, ran: Ran) -> Adequacy {
 }
 
 /// The result of a mutant; `by` is the difference that killed it, if any.
-fn tried(planned: &FunctionPlan, mutant: &Mutant, by: Option<String>) -> Tried {
+pub(super) fn tried(planned: &FunctionPlan, mutant: &Mutant, by: Option<String>) -> Tried {
     let marked = planned.judgeable.contract().into_iter().flat_map(|c| &c.equivalent);
     let marked = marked.filter(|e| e.mutant == mutant.id).map(|e| e.reason.clone()).next();
     let fate = match (by, marked) {

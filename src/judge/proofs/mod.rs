@@ -46,6 +46,11 @@ impl Grounds {
         Some(format!("C differs from itself, so no port can be judged: {difference}"))
     }
 
+    /// The measurement of a function's harness.
+    pub fn adequacy(&self, planned: &FunctionPlan) -> Option<&Adequacy> {
+        self.worth.get(&planned.function.key)
+    }
+
     /// The proofs of a port after the run with this verdict.
     pub fn proofs(&self, judge: &Judge, planned: &FunctionPlan, verdict: &Verdict) -> Result<Proofs> {
         let mut proofs = Proofs::default();

@@ -37,6 +37,9 @@ pub struct Judgement {
     pub reason: Option<String>,
     pub proofs: Proofs,
     pub executions: Option<u64>,
+    /// Calls in drivers' executions in which it did what C does, where the grade rests on them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_place: Option<u64>,
     /// From 0 to 1.
     pub accept_rate: Option<f64>,
     /// The time of the campaign, if it ran just now.
@@ -99,6 +102,7 @@ impl Judgement {
 
     fn with(mut self, stats: &RunStats) -> Self {
         self.executions = Some(stats.executions);
+        self.in_place = (stats.in_place > 0).then_some(stats.in_place);
         self.accept_rate = stats.accept_rate();
         (self.millis, self.space) = (Some(stats.millis), stats.space);
         self
@@ -160,11 +164,17 @@ impl Judging<'_, '_> {
         // A short run relies on earlier measurements.
         let judged: Vec<_> = open.filter(|trial| trial.ask.is_whole()).map(|trial| trial.planned).collect();
         let grounds = Grounds::lay(self, &judged)?;
-        if trials.iter().any(Trial::is_open) {
+        if trials.iter().any(Trial::may_run) {
             let linked = Linked::read(judge, &binary)?;
-            for trial in trials.iter_mut().filter(|trial| trial.is_open()) {
+            for trial in trials.iter_mut().filter(|trial| trial.may_run()) {
                 trial.prepare(&linked, &grounds, judge)?;
             }
+        }
+        let in_place = trials.iter().filter(|trial| trial.may_run() && trial.ask.is_whole());
+        let in_place: Vec<_> = in_place.map(|trial| trial.planned).collect();
+        let mut in_place = self.in_place(&in_place)?;
+        for trial in &mut trials {
+            trial.in_place = in_place.remove(&trial.planned.function.key);
         }
         let budget = budget.unwrap_or_else(|| judge.acceptance_budget());
         let runs = trials.iter().map(|trial| match trial.is_open() {

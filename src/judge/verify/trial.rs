@@ -4,10 +4,12 @@ use super::Judgement;
 use crate::audit::AuditReport;
 use crate::contract::types::Judgeable;
 use crate::digest::sha256;
+use crate::drivers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::evidence::fingerprint::Fingerprint;
 use crate::evidence::lock::Lock;
 use crate::fuzz::campaign::Budget;
+use crate::judge::in_place::Evidence;
 use crate::judge::proofs::{self, Grounds, Linked, Ran};
 use crate::judge::{Judge, Judging, Outcome, PortRun};
 use crate::platform::process::Interrupt;
@@ -15,7 +17,7 @@ use crate::project::FunctionPlan;
 use crate::project::ported::Ported;
 use crate::store::Store;
 use crate::symbol::SymbolName;
-use crate::verdict::{Grade, Proofs, RunStats, Verdict};
+use crate::verdict::{Grade, Measured, Proofs, RunStats, Verdict};
 use std::path::Path;
 
 /// How thoroughly a port is judged.
@@ -101,6 +103,8 @@ pub struct Trial<'p> {
     callees_in_c: Vec<SymbolName>,
     /// The outcome, if it is known without a run.
     decided: Option<Outcome>,
+    /// What drivers' executions say of it.
+    pub in_place: Option<Evidence>,
 }
 
 impl<'p> Trial<'p> {
@@ -128,10 +132,11 @@ impl<'p> Trial<'p> {
                 Some(Outcome::without_run(Grade::Stub, reason))
             }
         };
-        Ok(Self { planned, ask, subject, provenance, callees_in_c: Vec::new(), decided })
+        Ok(Self { planned, ask, subject, provenance, callees_in_c: Vec::new(), decided, in_place: None })
     }
 
-    /// Decides what needs the build but no run: whether the harness can judge, and the linkage proof.
+    /// Decides what needs the build but no run: whether the harness can judge, and the linkage proof. What no harness can
+    /// judge stays so.
     pub fn prepare(&mut self, linked: &Linked, grounds: &Grounds, judge: &Judge) -> Result<()> {
         let linkage = linked.linkage(self.planned);
         self.callees_in_c = proofs::still_c(judge.callees_in_c(self.planned)?, &linkage);
@@ -139,13 +144,19 @@ impl<'p> Trial<'p> {
         let refused = || proofs::refused(&linkage).map(|why| Outcome::without_run(Grade::Refuted, why));
         let copy = judge.project.workspace.overlay().join(format!("src/{}.rs", self.planned.function.module));
         let is_built = self.subject.as_ref().is_some_and(|subject| subject.is_of(&copy));
-        self.decided = if is_built { differs.or_else(refused) } else { Some(changed()) };
+        let without = || self.decided.clone();
+        self.decided = if is_built { refused().or(differs).or_else(without) } else { Some(changed()) };
         Ok(())
     }
 
     /// Whether a run must decide.
     pub fn is_open(&self) -> bool {
         self.decided.is_none()
+    }
+
+    /// Whether its code may run: with its harness, or where drivers call it.
+    pub fn may_run(&self) -> bool {
+        self.subject.is_some() && self.is_built()
     }
 
     /// Whether the port must compile, which includes ports that no harness can judge.
@@ -166,6 +177,14 @@ impl<'p> Trial<'p> {
             return self.without_run(&changed(), judging);
         }
         match (&self.decided, ran) {
+            // Drivers judge what no harness can.
+            (Some(Outcome { grade: Grade::Unverifiable, shortcomings, .. }), _)
+                if self.in_place.is_some() =>
+            {
+                let reason = shortcomings.join("; ");
+                let verdict = Verdict::Vacuous { reason, stats: RunStats::default() };
+                self.with_run((verdict, Measured::default()), judging, grounds)
+            }
             (Some(outcome), _) => self.without_run(outcome, judging),
             (None, Some(ran)) => match (&self.ask, &ran.0) {
                 (Ask::Short(known), Verdict::Unrefuted(_)) => Ok((**known).clone()),
@@ -188,17 +207,27 @@ impl<'p> Trial<'p> {
     fn with_run(&self, (verdict, apart): Ran, judging: &mut Judging, grounds: &Grounds) -> Result<Judgement> {
         let (planned, judge) = (self.planned, judging.judge);
         let proofs = Proofs { apart, ..grounds.proofs(judge, planned, &verdict)? };
-        let outcome = judge.outcome(planned, &verdict, proofs, &self.callees_in_c)?;
+        let place =
+            self.in_place.as_ref().map(|evidence| evidence.joined(&proofs, grounds.adequacy(planned)));
+        let outcome = judge.outcome(planned, &verdict, (proofs, place.as_ref()), &self.callees_in_c)?;
         // The evidence covers the seeds, so the counterexample must be added to them first.
-        let c_fault = matches!(verdict, Verdict::CFault { .. });
+        let c_fault = matches!(verdict, Verdict::CFault { .. }) && outcome.grade == Grade::Unverifiable;
+        let in_place = self.in_place.as_ref().and_then(|evidence| evidence.finding.clone());
         let finding = match verdict {
-            Verdict::Refuted { finding, .. } => {
-                let dir = judge.seeds(&planned.function.name);
+            Verdict::Refuted { finding, .. } => Some(*finding),
+            Verdict::Unrefuted(_) | Verdict::CFault { .. } | Verdict::Vacuous { .. } => in_place,
+        };
+        let finding = match finding {
+            Some(finding) => {
+                let dir = match &finding.place {
+                    Some(place) => drivers::committed(judge.project, &place.driver),
+                    None => judge.seeds(&planned.function.name),
+                };
                 let text = self.subject.as_ref().map_or("", |subject| subject.fingerprint.rust.as_str());
                 let id = judging.record_finding(planned, &finding, text, &dir)?;
-                Some((id, *finding))
+                Some((id, finding))
             }
-            Verdict::Unrefuted(_) | Verdict::CFault { .. } | Verdict::Vacuous { .. } => None,
+            None => None,
         };
         judge.record(judging.store, planned, &outcome, &self.provenance)?;
         let reason = outcome.reason();

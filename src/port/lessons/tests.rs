@@ -32,6 +32,7 @@ fn finding(class: FindingClass) -> Feedback {
         args: vec![],
         oracle: vec![],
         subject: vec![],
+        place: None,
     })
 }
 

@@ -106,7 +106,7 @@ fn an_empty_database_is_migrated_and_stays_at_its_version() {
         let connection = Connection::open(path).unwrap();
         connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
     };
-    assert_eq!(version(&path), 16);
+    assert_eq!(version(&path), 17);
     let mut store = Store::open(&path).unwrap();
     store.save_symbols(&[symbol("a")]).unwrap();
     drop(store);

@@ -1,0 +1,63 @@
+//! Counts the branches that C takes in the calls on which ports are judged.
+
+use super::{Report, Work};
+use crate::error::Result;
+use crate::event::{Event, Reporter};
+use crate::fuzz::coverage::{Counters, Tables, counters};
+use crate::in_place::build;
+use crate::in_place::candidates::Candidates;
+use crate::in_place::run::{self, Number};
+use crate::platform::process::Interrupt;
+use crate::project::Project;
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
+
+/// What was counted.
+#[derive(Debug)]
+pub struct Branches {
+    pub tables: Tables,
+    /// In the order of the functions.
+    pub counters: Vec<Counters>,
+}
+
+/// Counts for each function in as many calls of each driver as were judged.
+///
+/// # Errors
+/// `C` if the library cannot be built, `Environment` if the counts are not understood, and Ctrl-C.
+pub fn branches(
+    project: &Project,
+    report: &Report,
+    judged: &[(Number, Vec<u64>)],
+    interrupt: &Interrupt,
+    reporter: &mut dyn Reporter,
+) -> Result<Branches> {
+    let work = Work::of(project, interrupt)?;
+    let step = "counting branches of C in place".into();
+    reporter.event(Event::StepStarted { step, total: None });
+    let entries = work.entries()?;
+    let parts = work.parts(&entries, Candidates::Branches);
+    let dir = work.dir("branches");
+    let built = build::library(parts, work.place(&dir)?)?;
+    let mut programs = Vec::new();
+    for driven in &report.drivers {
+        programs.push(built.program(&driven.driver, parts, work.place(&dir)?)?);
+    }
+    let one = |(function, calls): &(Number, Vec<u64>)| {
+        let mut profiles = Vec::new();
+        for ((driven, program), calls) in report.drivers.iter().zip(&programs).zip(calls) {
+            let inputs = driven.inputs_of(*function);
+            if *calls > 0 && !inputs.is_empty() {
+                let file = dir.join(format!("{function}-{}.profraw", driven.driver.name));
+                run::count_branches(program, *function, &inputs, (*calls, &file), interrupt)?;
+                profiles.push(file);
+            }
+        }
+        profiles.retain(|profile| profile.exists());
+        let counted = counters(&profiles)?;
+        profiles.iter().try_for_each(fs_err::remove_file)?;
+        Ok(counted)
+    };
+    let counters = judged.par_iter().map(one).collect::<Result<_>>()?;
+    let tables = Tables::read(programs.first().expect("a report has a driver"))?;
+    reporter.event(Event::StepFinished { message: String::new() });
+    Ok(Branches { tables, counters })
+}

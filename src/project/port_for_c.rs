@@ -1,0 +1,41 @@
+//! The port's crate as a library for C programs: its files that differ from the tree, because the program has the
+//! library's variables and the functions that the port lacks.
+
+use super::Project;
+use super::ported::Ported;
+use crate::c::archive::reached_by;
+use crate::error::{Error, ErrorKind, Result};
+use crate::rust::shims::Bound;
+use crate::rust::stub_text::callee_file;
+use crate::rust::{dropin_crate, globals};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A file of the port crate: its path and its text.
+pub type File = (PathBuf, String);
+
+/// The files of the port crate that differ from the tree where C programs are linked with it, and the variables with
+/// separate copies. `capi` is the text of its C ABI.
+///
+/// # Errors
+/// `Internal` where the generated Rust cannot be read.
+pub fn port_for_c(project: &Project, capi: String) -> Result<(Vec<File>, Vec<String>)> {
+    // Each variable exists once, so nothing must be copied between sides.
+    let all: Vec<Bound> = project.planned.iter().map(|p| Bound { shared: &[], ..p.bound() }).collect();
+    let callee = callee_file(&all, &|function| project.ported(function) == Ported::Yes);
+    let variables = project.library.globals.iter();
+    let variables: BTreeMap<String, String> = variables
+        .map(|g| (globals::identifier(g.name.as_str()), reached_by(g.linkage, &g.module, &g.c_name)))
+        .collect();
+    let (text, _) = globals::globals_file(&project.library, &project.values);
+    let (text, apart) = dropin_crate::globals_file(&text, &variables).map_err(|error| {
+        Error::new(ErrorKind::Internal, format!("the text of globals.rs is not Rust: {error}"))
+    })?;
+    let files = [
+        ("src/ffi.rs", dropin_crate::ffi_file(&project.ffi)),
+        ("src/globals.rs", text),
+        ("src/capi.rs", capi),
+        ("src/callee.rs", callee),
+    ];
+    Ok((files.into_iter().map(|(path, text)| (PathBuf::from(path), text)).collect(), apart))
+}
