@@ -7,6 +7,7 @@ use crate::event::{Event, Reporter};
 use crate::in_place::build;
 use crate::in_place::candidates::{Candidates, Ports};
 use crate::in_place::run::{self, Judged, Number, Replaced, Told};
+use crate::in_place::typed::{Meaning, meaning};
 use crate::platform::process::Interrupt;
 use crate::project::port_for_c::{File, port_for_c};
 use crate::project::ported::Ported;
@@ -24,12 +25,39 @@ pub struct PortJudged {
     pub judged: Judged,
     /// The numbers of judged calls, by driver.
     pub by_driver: Vec<u64>,
+    /// What the difference from C means, if there is one.
+    pub meaning: Option<Meaning>,
 }
 
 impl PortJudged {
-    /// Whether nothing can be said of the port: no call was judged, or the run ended early.
+    /// Whether nothing can be said of the port: no call was judged, the run ended early, or a difference may be right.
     pub fn is_inconclusive(&self) -> bool {
-        self.differs().is_none() && (self.judged.judged == 0 || self.judged.broke.is_some())
+        match &self.meaning {
+            Some(Meaning::Wrong(_)) => false,
+            Some(Meaning::Unclear(_)) => true,
+            None => self.judged.judged == 0 || self.judged.broke.is_some(),
+        }
+    }
+
+    /// What differs, where that is known.
+    pub fn path(&self) -> Option<&str> {
+        match &self.meaning {
+            Some(Meaning::Wrong(path)) => path.as_deref(),
+            Some(Meaning::Unclear(_)) | None => None,
+        }
+    }
+
+    /// Why a port that differs may be right.
+    pub fn unclear(&self) -> Option<&'static str> {
+        match self.meaning {
+            Some(Meaning::Unclear(why)) => Some(why),
+            Some(Meaning::Wrong(_)) | None => None,
+        }
+    }
+
+    /// Whether the port is wrong.
+    pub fn is_wrong(&self) -> bool {
+        matches!(self.meaning, Some(Meaning::Wrong(_)))
     }
 
     /// Where the port differs from C.
@@ -109,12 +137,11 @@ impl<'a> PortsBuilt<'a> {
         reporter.event(Event::StepStarted { step, total: None });
         let judged = judge_all(&self.report.drivers, &self.programs, wanted, time, self.interrupt)?;
         reporter.event(Event::StepFinished { message: String::new() });
-        let name = |number: Number| self.project.library.functions[number].name.clone();
-        let all = wanted.iter().zip(judged).map(|(&number, (judged, by_driver))| PortJudged {
-            number,
-            symbol: name(number),
-            judged,
-            by_driver,
+        let library = &self.project.library;
+        let all = wanted.iter().zip(judged).map(|(&number, (judged, by_driver))| {
+            let function = &library.functions[number];
+            let meaning = judged.killed.get(&0).map(|told| meaning(library, function, told));
+            PortJudged { number, symbol: function.name.clone(), judged, by_driver, meaning }
         });
         Ok(all.collect())
     }

@@ -2,7 +2,7 @@
 //! function, C runs, memory is put back, a candidate runs on the same memory, and both results are compared.
 //!
 //! `driver` finds drivers, `corpus` makes their inputs, `build` makes the program (with `table`, `port` and `outside`), `run`
-//! runs it. The judge itself is C,
+//! runs it, and `typed` says what a difference means. The judge itself is C,
 //! in `templates/in_place`; DESIGN.md describes it.
 
 pub mod driver;
@@ -14,3 +14,4 @@ mod port;
 pub mod build;
 pub mod corpus;
 pub mod run;
+pub mod typed;

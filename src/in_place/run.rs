@@ -51,9 +51,17 @@ pub struct Told {
     pub input: PathBuf,
     /// Number of the function's call in the run on that input, from 1.
     pub call: u64,
+    /// C and the candidate allocated or freed in another way.
+    pub moved: bool,
+    /// Where memory differs, as far as that is told.
+    pub places: Vec<Place>,
     /// What a panic printed.
     pub said: String,
 }
+
+/// Where memory differs: an argument that points to or before it, and the bytes from there; `None` where no argument
+/// does.
+pub type Place = Option<(usize, u64)>;
 
 /// What judging a function gave.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -124,12 +132,14 @@ pub fn judge(
     let mut judged = Judged::default();
     for words in report(&output) {
         match words[..] {
-            ["killed", _, candidate, how, input, call, ref said @ ..] => {
+            ["killed", _, candidate, how, input, call, moved, places, ref said @ ..] => {
                 let how = how.parse().ok().and_then(Difference::from_repr);
                 let told = Told {
                     difference: how.unwrap_or(Difference::Memory),
                     input: nth(inputs, input),
                     call: parse(call) as u64,
+                    moved: moved == "1",
+                    places: places.split(',').filter(|place| *place != "-").map(place).collect(),
                     said: said.join(" "),
                 };
                 judged.killed.insert(parse(candidate), told);
@@ -193,6 +203,8 @@ pub fn replace(
                     difference: how.unwrap_or(Difference::Whole),
                     input: nth(inputs, input),
                     call: 0,
+                    moved: false,
+                    places: Vec::new(),
                     said: said.join(" "),
                 });
             }
@@ -247,6 +259,11 @@ fn job(program: &Path, script: String, timeout: Duration) -> Job {
 fn report(output: &Output) -> Vec<Vec<&str>> {
     let text = std::str::from_utf8(&output.report).unwrap_or_default();
     text.lines().map(|line| line.split_whitespace().collect()).collect()
+}
+
+fn place(word: &str) -> Place {
+    let (argument, offset) = word.split_once(':')?;
+    Some((argument.parse().ok()?, offset.parse().ok()?))
 }
 
 fn parse(word: &str) -> usize {

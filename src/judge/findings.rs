@@ -151,7 +151,7 @@ pub fn replay(judge: &Judge, kept: &Kept, reporter: &mut dyn Reporter) -> Result
     let (input, interrupt) = (&kept.row.finding.input, judge.interrupt);
     if let Some(place) = &kept.row.finding.place {
         let found = judge.again_in_place(planned, (place, input), reporter)?;
-        return Ok(Again::Port(found.map_or(Once::Same, |found| Once::Differs(found))));
+        return Ok(Again::Port(found.map_or(Once::Same, Once::Differs)));
     }
     if kept.row.side == Side::Port {
         let binary = judge.by_hand(planned, reporter)?;

@@ -10,6 +10,7 @@ use crate::event::{Event, Reporter};
 use crate::evidence::fingerprint::drivers_hash;
 use crate::in_place::run::{Difference, Number, Replaced, Told};
 use crate::in_place::table::why_not;
+use crate::in_place::typed::{Meaning, meaning};
 use crate::project::FunctionPlan;
 use crate::store::Measure;
 use crate::symbol::SymbolKey;
@@ -31,6 +32,8 @@ pub struct Evidence {
     /// The drivers that reach the function: files relative to the root.
     pub drivers: Vec<String>,
     pub finding: Option<Finding>,
+    /// A difference that may be right, in words.
+    pub unclear: Option<String>,
     /// How well these executions tell mutants of C from it.
     pub worth: Adequacy,
     /// Branches of C in the judged calls.
@@ -112,7 +115,14 @@ impl Judge<'_> {
         let number = number_of(self.project, planned).ok_or_else(gone)?;
         let built = self.beside_c(&report, reporter)?;
         let judged = built.again(number, (&place.driver, input), TIME)?;
-        Ok(judged.killed.get(&0).map(|told| finding(&place.driver, told, input.to_vec())))
+        let library = &self.project.library;
+        Ok(judged.killed.get(&0).map(|told| {
+            let path = match meaning(library, &planned.function, told) {
+                Meaning::Wrong(path) => path,
+                Meaning::Unclear(_) => None,
+            };
+            finding(&place.driver, (told, path), input.to_vec())
+        }))
     }
 }
 
@@ -229,7 +239,10 @@ impl Evidence {
             _ => Measured::Yes(Share { reached: replaced.agreed, total: inputs }),
         };
         if let Some(told) = &replaced.differs {
-            self.finding = Some(found(report, told)?);
+            match told.difference {
+                Difference::Whole => self.unclear = Some(Meaning::WHOLE.to_owned()),
+                _ => self.finding = Some(found(report, told, None)?),
+            }
         }
         Ok(())
     }
@@ -238,11 +251,14 @@ impl Evidence {
 fn evidence_of(report: &Report, one: &PortJudged, worth: Adequacy) -> Result<Evidence> {
     let is_reaching = |driven: &&drivers::Driven| driven.reached().contains(&one.number);
     let reaching = report.drivers.iter().filter(is_reaching);
+    let wrong = one.differs().filter(|_| one.is_wrong());
+    let told = |why: &str| format!("differs from C where a driver calls it ({why})");
     Ok(Evidence {
         // A run that ended early says nothing beyond a difference.
         calls: if one.judged.broke.is_none() { one.judged.judged } else { 0 },
         drivers: reaching.map(|driven| driven.driver.file.to_string()).collect(),
-        finding: one.differs().map(|told| found(report, told)).transpose()?,
+        finding: wrong.map(|told| found(report, told, one.path().map(str::to_owned))).transpose()?,
+        unclear: one.unclear().map(told),
         worth,
         branches: Measured::default(),
         whole: Measured::default(),
@@ -250,14 +266,17 @@ fn evidence_of(report: &Report, one: &PortJudged, worth: Adequacy) -> Result<Evi
 }
 
 /// The finding of a difference, with the driver whose input it is.
-fn found(report: &Report, told: &Told) -> Result<Finding> {
+fn found(report: &Report, told: &Told, path: Option<String>) -> Result<Finding> {
     let has_input = |driven: &&drivers::Driven| driven.corpus.inputs.contains(&told.input);
     let driver = report.drivers.iter().find(has_input).map(|driven| driven.driver.file.to_string());
-    Ok(finding(&driver.unwrap_or_default(), told, fs_err::read(&told.input)?))
+    Ok(finding(&driver.unwrap_or_default(), (told, path), fs_err::read(&told.input)?))
 }
 
-fn finding(driver: &str, told: &Told, input: Vec<u8>) -> Finding {
+fn finding(driver: &str, (told, path): (&Told, Option<String>), input: Vec<u8>) -> Finding {
     let (class, what) = match told.difference {
+        Difference::Memory | Difference::Stack if path.is_some() => {
+            (FindingClass::Mismatch, path.unwrap_or_default())
+        }
         Difference::Exit if !told.said.is_empty() => (FindingClass::Panic, told.said.clone()),
         Difference::Exit => (FindingClass::SilentExit, "it ends the process".to_owned()),
         Difference::Crash => (FindingClass::Abort, "it crashes".to_owned()),

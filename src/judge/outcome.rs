@@ -65,6 +65,10 @@ impl Outcome {
             let shortcomings = vec![format!("{}: {}", finding.class, finding.what)];
             return Self { grade: Grade::Refuted, shortcomings, ..self };
         }
+        if let Some(why) = &evidence.unclear {
+            let shortcomings = self.shortcomings.into_iter().chain([why.clone()]).collect();
+            return Self { grade: self.grade.min(Grade::Weak), shortcomings, ..self };
+        }
         // Without a difference, only a grade that lacks something can become better.
         if evidence.calls == 0 || !matches!(self.grade, Grade::Weak | Grade::Unverifiable) {
             return self;

@@ -90,6 +90,8 @@ struct region {
 };
 
 #define CANDIDATES 64
+/* Places of differences that are told. */
+#define PLACES 8
 /* The kernel has a limit of 65,530 mappings, and each page of the log makes two. */
 #define LOG_PAGES (1u << 14)
 #define STACK_BYTES ((size_t)8 << 20)
@@ -141,6 +143,8 @@ struct state {
         unsigned char killed[CANDIDATES], alive;
         const char *outside;
     } *counts;
+    /* What was allocated and freed since this was last cleared, as a hash; and how many blocks were allocated. */
+    uint64_t allocations, allocated;
     /* rust_heap.c; `said` is what a panic printed */
     size_t rust_used, rust_live;
     char said[512];
@@ -169,7 +173,8 @@ int implfuzz_page_fault(void *address);
 void implfuzz_keep_after(void);
 void implfuzz_put_back_before(void);
 void implfuzz_put_back_after(void);
-enum difference implfuzz_compare_pages(const unsigned char **where);
+/* Tells up to PLACES addresses of words that differ, from `count` on. */
+enum difference implfuzz_compare_pages(const unsigned char **places, size_t *count);
 
 /* rust_heap.c */
 void implfuzz_rust_heap_make(void);

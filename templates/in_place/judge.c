@@ -3,6 +3,7 @@
 #include "in_place.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,6 +12,13 @@
 /* Where one port runs on each, or the branches of these calls are counted; and in all. */
 #define MOST_OF_INPUT_ALONE 2000
 #define MOST_ALONE 20000
+/* Arguments in integer registers, and bytes behind a pointer that may belong to it. */
+#if defined(__aarch64__)
+#define ARGUMENTS 8
+#else
+#define ARGUMENTS 6
+#endif
+#define FAR ((uintptr_t)1 << 16)
 /* Ticks that C is taken to need where it does not run. */
 #define REPLACED_TICKS 50
 
@@ -49,22 +57,76 @@ struct picture {
     struct result_registers result;
     int error;
     size_t live;
+    uint64_t allocations, allocated;
+};
+
+static void keep_allocations(struct picture *picture)
+{
+    picture->live = implfuzz_live_blocks();
+    picture->allocations = STATE->allocations;
+    picture->allocated = STATE->allocated;
+}
+
+static void forget_allocations(void)
+{
+    STATE->allocations = STATE->allocated = 0;
+}
+
+/* Whether blocks may have other addresses than C's. */
+static int has_moved(const struct picture *c, const struct picture *own)
+{
+    return c->allocations != own->allocations && c->allocated + own->allocated != 0;
+}
+
+/* Where memory differs. */
+struct places {
+    const unsigned char *address[PLACES];
+    size_t count;
 };
 
 static enum difference compare(enum result kind, const struct picture *c, const struct picture *own,
-                               const unsigned char *stack, size_t bytes, const unsigned char **where)
+                               const unsigned char *stack, size_t bytes, struct places *places)
 {
     enum difference difference = compare_results(kind, &c->result, &own->result);
     if (difference != SAME)
         return difference;
-    if (memcmp(stack, STATE->stack_after, bytes) != 0)
-        return DIFFERS_STACK;
-    difference = implfuzz_compare_pages(where);
-    if (difference != SAME)
-        return difference;
     if (c->live != own->live)
         return DIFFERS_ALLOCATION;
+    for (size_t at = 0; at < bytes && places->count < PLACES; at += 8)
+        if (memcmp(stack + at, STATE->stack_after + at, bytes - at < 8 ? bytes - at : 8) != 0)
+            for (size_t byte = at; byte < bytes; byte++)
+                if (stack[byte] != STATE->stack_after[byte]) {
+                    places->address[places->count++] = stack + byte;
+                    break;
+                }
+    if (places->count)
+        return DIFFERS_STACK;
+    difference = implfuzz_compare_pages(places->address, &places->count);
+    if (difference != SAME)
+        return difference;
     return c->error != own->error ? DIFFERS_ERRNO : SAME;
+}
+
+/* The places as `argument:offset`, counted from the nearest pointer before each; `?` where there is none. */
+static void words_of(const struct places *places, const struct registers *registers, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '-', text[1] = 0;
+    for (size_t at = 0; at < places->count && used + 32 < size; at++) {
+        uintptr_t address = (uintptr_t)places->address[at], nearest = 0;
+        int argument = -1;
+        for (int one = 0; one < ARGUMENTS; one++) {
+            uintptr_t pointer = registers->integer[one];
+            if (pointer > nearest && pointer <= address && address - pointer < FAR) {
+                nearest = pointer;
+                argument = one;
+            }
+        }
+        const char *comma = at ? "," : "";
+        used += (size_t)(argument < 0 ? snprintf(text + used, size - used, "%s?", comma)
+                                      : snprintf(text + used, size - used, "%s%d:%lu", comma, argument,
+                                                 (unsigned long)(address - nearest)));
+    }
 }
 
 static void candidates(uint32_t number, const struct registers *registers, const unsigned char *arguments,
@@ -76,18 +138,19 @@ static void candidates(uint32_t number, const struct registers *registers, const
         if (own->killed[at])
             continue;
         struct picture picture = {0};
-        const unsigned char *where = NULL;
+        struct places places = {0};
         implfuzz_rust_heap_clear();
+        forget_allocations();
         errno = error;
         enum difference difference =
             implfuzz_run(function->candidates[at], registers, arguments, function->stack_bytes, &picture.result);
         picture.error = errno;
-        picture.live = implfuzz_live_blocks();
+        keep_allocations(&picture);
         if (STATE->overflow)
             difference = DIFFERS_MEMORY;
         STATE->overflow = 0;
         if (difference == SAME)
-            difference = compare(function->result, c, &picture, stack, bytes, &where);
+            difference = compare(function->result, c, &picture, stack, bytes, &places);
         if (difference == SAME && STATE->rust_live != 0)
             difference = DIFFERS_HEAP;
         implfuzz_put_back_before();
@@ -98,8 +161,10 @@ static void candidates(uint32_t number, const struct registers *registers, const
         own->alive--;
         for (char *end = STATE->said; (end = strchr(end, '\n'));)
             *end = ' ';
-        implfuzz_report("killed %u %zu %d %lu %lu %s\n", number, at, difference, (unsigned long)STATE->input,
-                        (unsigned long)own->calls_of_input, STATE->said);
+        char where[PLACES * 32];
+        words_of(&places, registers, where, sizeof where);
+        implfuzz_report("killed %u %zu %d %lu %lu %d %s %s\n", number, at, difference, (unsigned long)STATE->input,
+                        (unsigned long)own->calls_of_input, has_moved(c, &picture), where, STATE->said);
     }
 }
 
@@ -159,6 +224,7 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
     memcpy(STATE->stack_before, stack, bytes);
     unsigned ticks = STATE->ticks;
     struct picture c = {0};
+    forget_allocations();
     implfuzz_track();
     implfuzz_call(implfuzz_original(entry), registers, stack, function->stack_bytes, &c.result, NULL);
     c.error = errno;
@@ -166,7 +232,7 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
         own->outside = STATE->outside ? STATE->outside : "too-many-pages";
         implfuzz_untrack();
     } else {
-        c.live = implfuzz_live_blocks();
+        keep_allocations(&c);
         STATE->ticks_allowed = implfuzz_patience(STATE->ticks - ticks);
         implfuzz_keep_after();
         memcpy(STATE->stack_after, stack, bytes);

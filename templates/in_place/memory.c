@@ -157,6 +157,8 @@ void *implfuzz_of_malloc(size_t bytes)
     block->size = bytes + 1;
     block->next = NULL;
     HEAD->live++;
+    STATE->allocations = STATE->allocations * 31 + bytes + 1;
+    STATE->allocated++;
     unsigned char *data = (unsigned char *)block + HEADER;
     memset(data + bytes, RED, capacity(block) - bytes);
     return data;
@@ -185,6 +187,7 @@ void implfuzz_of_free(void *address)
     memset(address, 0, capacity(block)); /* so that dead memory is equal */
     block->size = 0;
     HEAD->live--;
+    STATE->allocations = STATE->allocations * 31 + (uintptr_t)address;
     if (HEAD->class_of[page] != OWN_PAGES) {
         block->next = HEAD->freed[HEAD->class_of[page]];
         HEAD->freed[HEAD->class_of[page]] = block;

@@ -117,27 +117,27 @@ static enum difference counts(const unsigned char *address)
     if (!own)
         return SAME;
     int is_live = implfuzz_is_live(own), was_live = implfuzz_is_live(after_c(own));
-    if (is_live != was_live)
-        return DIFFERS_ALLOCATION;
-    return is_live ? DIFFERS_MEMORY : SAME;
+    return is_live || was_live ? DIFFERS_MEMORY : SAME;
 }
 
-/* The first difference between C's memory and that which is there now. Pages that neither wrote are equal. */
-enum difference implfuzz_compare_pages(const unsigned char **where)
+/* How C's memory differs from that which is there now. Pages that neither wrote are equal. */
+enum difference implfuzz_compare_pages(const unsigned char **places, size_t *count)
 {
+    enum difference first = SAME;
     for (size_t at = 0; at < STATE->logged; at++) {
         const unsigned char *now = STATE->log[at].address, *then = after(at);
         if (memcmp(now, then, PAGE) == 0)
             continue;
-        for (size_t byte = 0; byte < PAGE; byte++) {
+        for (size_t byte = 0; byte < PAGE && *count < PLACES; byte++) {
             enum difference difference = SAME;
             if (now[byte] != then[byte])
                 difference = implfuzz_is_arena(now) ? counts(now + byte) : DIFFERS_VARIABLE;
-            if (difference != SAME) {
-                *where = now + byte;
-                return difference;
-            }
+            if (difference == SAME)
+                continue;
+            places[(*count)++] = now + byte;
+            first = first == SAME ? difference : first;
+            byte |= 7;
         }
     }
-    return SAME;
+    return first;
 }

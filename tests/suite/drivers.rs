@@ -190,6 +190,27 @@ fn ports_that_do_not_return_differ_in_place() {
 }
 
 #[test]
+fn what_may_be_right_is_not_called_wrong() {
+    let repo = store();
+    // The new table lies elsewhere than C's.
+    let other = (
+        "grow",
+        "let slots",
+        "let spare = core::hint::black_box(libc::malloc(size.wrapping_mul(8)));\n    let slots",
+    );
+    let end = ("grow", "(*store).size = size;", "libc::free(spare); (*store).size = size;");
+    write_ports(&repo, &[other, end]);
+    let ran = repo.run(&["drivers", "--seconds", "2", "--ports", "--format", "json"]);
+    let json = ran.code(11).json("drivers");
+    let grow = json["ports"].as_array().unwrap().iter().find(|port| port["symbol"] == json!("grow")).unwrap();
+    assert_eq!(grow["differs"]["what"], json!("memory"), "{grow:#}");
+    assert!(grow["differs"]["unclear"].as_str().unwrap().contains("allocates in another way"), "{grow:#}");
+    let json = repo.run(&["verify", "grow", "--format", "json"]).code(11).json("verify");
+    assert_eq!(json["symbols"][0]["grade"], json!("unverifiable"), "{json:#}");
+    assert!(json["symbols"][0]["reason"].as_str().unwrap().contains("allocates in another way"), "{json:#}");
+}
+
+#[test]
 fn drivers_give_the_evidence_that_no_harness_can() {
     let repo = store();
     write_ports(&repo, &[]);
@@ -235,7 +256,7 @@ fn a_finding_in_place_is_kept_and_run_again() {
     let config = repo.read("implfuzz.toml");
     repo.write("implfuzz.toml", &format!("{config}\n[drivers]\nseconds = 2\n"));
     let ran = repo.run(&["verify", "link_item"]);
-    ran.code(10).shows("mismatch in link_item: memory").shows("of the driver fuzz/");
+    ran.code(10).shows("mismatch in link_item: item->next").shows("of the driver fuzz/");
     let found = repo.run(&["findings", "list", "--format", "json"]).ok().json("findings");
     let found = &found["findings"][0];
     let place = &found["finding"]["place"];
@@ -247,7 +268,7 @@ fn a_finding_in_place_is_kept_and_run_again() {
     assert_eq!(std::fs::read_dir(&committed).unwrap().count(), 1, "{}", committed.display());
     let id = found["id"].to_string();
     repo.run(&["findings", "replay", &id]).code(10).shows("still differs");
-    repo.run(&["check"]).code(10).shows("link_item: refuted: mismatch: memory");
+    repo.run(&["check"]).code(10).shows("link_item: refuted: mismatch: item->next");
     // Mended, it is judged on that input.
     repo.write("rust/src/store.rs", &stubs);
     write_ports(&repo, &[]);

@@ -72,7 +72,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         || text(&report, (measured.as_deref(), ports.as_deref()), names.len()),
     );
     Ok(match &ports {
-        Some(ports) if ports.iter().any(|port| port.differs().is_some()) => ExitCode::Divergence,
+        Some(ports) if ports.iter().any(PortJudged::is_wrong) => ExitCode::Divergence,
         Some(ports) if ports.is_empty() || ports.iter().any(PortJudged::is_inconclusive) => {
             ExitCode::Incomplete
         }
@@ -146,7 +146,7 @@ fn as_json(report: &Report, (measured, ports): InPlace, names: &[&SymbolName]) -
         let one = |one: &PortJudged| {
             let differs = one.differs().map(|told| {
                 json!({
-                    "what": told.difference.to_string(), "input": told.input, "call": told.call, "said": told.said,
+                    "what": told.difference.to_string(), "path": one.path(), "unclear": one.unclear(), "input": told.input, "call": told.call, "said": told.said,
                 })
             });
             json!({
@@ -210,7 +210,12 @@ fn verdict(one: &PortJudged) -> String {
     let differs = one.differs().map(|told| {
         let said = if told.said.is_empty() { String::new() } else { format!(": {}", printable(&told.said)) };
         let input = told.input.file_name().unwrap_or_default().to_string_lossy();
-        format!("differs from C ({}) in call {} of input {input}{said}", told.difference, told.call)
+        let path = one.path().map(|path| format!(": {path}")).unwrap_or_default();
+        let unclear = one.unclear().map(|why| format!("; it may be right: {why}")).unwrap_or_default();
+        format!(
+            "differs from C ({}{path}) in call {} of input {input}{said}{unclear}",
+            told.difference, told.call
+        )
     });
     let same = || match one.judged.judged {
         0 => "not judged".to_owned(),
