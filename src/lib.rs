@@ -25,11 +25,11 @@ pub mod in_place;
 // floor 4: what the tool does
 pub mod project;
 pub mod evidence;
+pub mod drivers;
 pub mod judge;
 pub mod port;
 pub mod testgen;
 pub mod dropin;
-pub mod drivers;
 // floor 5: output
 pub mod report;
 // floor 6: the command line
