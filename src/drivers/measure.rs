@@ -10,7 +10,7 @@ use crate::in_place::run::{self, Judged, Number};
 use crate::in_place::table::why_not;
 use crate::platform::process::Interrupt;
 use crate::project::Project;
-use crate::symbol::{Function, SymbolName};
+use crate::symbol::{Function, Library, SymbolName};
 use crate::verdict::Share;
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use std::collections::BTreeSet;
@@ -70,7 +70,7 @@ pub fn measure(
     let judged = judge_all(&report.drivers, &programs, reached, time, interrupt)?;
     reporter.event(Event::StepFinished { message: String::new() });
     let result = |(number, (judged, _)): (&Number, (Judged, Vec<u64>))| {
-        result(&project.library.functions[*number], judged, &made)
+        result(&project.library, &project.library.functions[*number], judged, &made)
     };
     Ok(reached.iter().zip(judged).map(result).collect())
 }
@@ -93,29 +93,21 @@ pub(super) fn judge_all(
                 false => run::judge(program, *number, &inputs, time, interrupt)?,
             };
             by_driver.push(one.judged);
-            add(&mut judged, one);
+            judged.add(one);
         }
         Ok((judged, by_driver))
     };
     functions.par_iter().map(judge).collect()
 }
 
-fn add(all: &mut Judged, one: Judged) {
-    all.calls += one.calls;
-    all.judged += one.judged;
-    all.killed.extend(one.killed);
-    all.outside = all.outside.take().or(one.outside);
-    all.broke = all.broke.take().or(one.broke);
-}
-
-fn result(function: &Function, judged: Judged, made: &Mutants) -> Measured {
+fn result(library: &Library, function: &Function, judged: Judged, made: &Mutants) -> Measured {
     let mutants = made.of.get(&function.name).map_or(0, Vec::len);
     let same = made.same.get(&function.name).cloned().unwrap_or_default();
     let telling: BTreeSet<usize> = (1..=mutants).filter(|number| !same.contains(number)).collect();
     let killed = judged.killed.keys().filter(|number| telling.contains(number)).count();
     let kills = Share { reached: killed as u64, total: telling.len() as u64 };
     let name = &function.name;
-    let without = why_not(function).map(str::to_owned).or_else(|| made.without.get(name).cloned());
+    let without = why_not(library, function).map(str::to_owned).or_else(|| made.without.get(name).cloned());
     Measured {
         symbol: name.clone(),
         differs: judged.killed.get(&0).map(|told| told.difference),

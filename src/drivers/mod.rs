@@ -3,6 +3,7 @@
 //! `in_place` builds and runs the programs; this module knows the repository.
 
 mod branches;
+mod campaigns;
 mod measure;
 mod ports;
 
@@ -15,26 +16,21 @@ use crate::c::{Programs, Tools};
 use crate::digest::of_parts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
-use crate::in_place::build::{self, Parts};
+use crate::in_place::build::Parts;
 use crate::in_place::candidates::Candidates;
-use crate::in_place::corpus::{self, Corpus};
+use crate::in_place::corpus::Corpus;
 use crate::in_place::driver::{Driver, drivers};
 use crate::in_place::place::Place;
 use crate::in_place::run::{self, Number, Reach};
 use crate::in_place::table::why_not;
 use crate::platform::process::Interrupt;
-use crate::platform::workspace::write_atomic;
 use crate::project::Project;
 use crate::symbol::{LibraryIndex, SymbolName};
 use camino::Utf8Path;
+use campaigns::Campaigns;
 use fs_err as fs;
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-/// Seconds for a corpus to run once.
-const REPLAY: Duration = Duration::from_secs(120);
 
 /// Which inputs of a driver are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,40 +112,21 @@ pub fn run(
         return Err(Error::new(ErrorKind::Config, text).help("cargo implfuzz drivers --new NAME"));
     }
     let entries = work.entries()?;
-    let parts = work.parts(&entries, Candidates::None);
-    let (fuzzed, watched) = (work.dir("fuzz"), work.dir("reach"));
-    reporter.event(Event::StepStarted { step: "building the library for its drivers".into(), total: None });
-    let built = build::library(parts, work.place(&watched)?)?;
-    reporter.event(Event::StepFinished { message: String::new() });
-    let sanitised = OnceCell::new();
+    let campaigns = Campaigns::prepare(&work, &entries, reporter)?;
     let mut all = Vec::new();
     for driver in found {
-        let (dir, committed) = (work.dir("corpora").join(&driver.name), work.committed(&driver));
-        let (mark, made_of) = (dir.join("made-of"), work.made_of(&driver)?);
-        let is_kept = inputs == Inputs::Kept && fs::read_to_string(&mark).is_ok_and(|text| text == made_of);
-        let corpus = match is_kept {
-            true => Corpus::kept(&dir)?,
-            false => {
-                let sanitised = match sanitised.get() {
-                    Some(sanitised) => sanitised,
-                    None => {
-                        let made = corpus::sanitised(parts, work.place(&fuzzed)?)?;
-                        sanitised.get_or_init(|| made)
-                    }
-                };
-                let step = format!("fuzzing {} for {} s", driver.file, project.config.drivers.seconds);
-                reporter.event(Event::StepStarted { step, total: None });
-                let corpus = sanitised.fuzz(&driver, parts, work.place(&fuzzed)?, (&dir, &committed))?;
-                write_atomic(&mark, made_of.as_bytes())?;
-                let message = format!("{} inputs", corpus.inputs.len());
-                reporter.event(Event::StepFinished { message });
-                corpus
+        let file = driver.file.clone();
+        match campaigns.driven(driver, inputs, reporter) {
+            Ok(driven) => all.push(driven),
+            // For evidence the other drivers are enough.
+            Err(error) if inputs == Inputs::Kept && error.kind() == ErrorKind::C => {
+                let help =
+                    Some("`files` under [drivers] in implfuzz.toml says which drivers to use".to_owned());
+                reporter
+                    .event(Event::Warning { text: format!("the driver {file} is left out: {error}"), help });
             }
-        };
-        let corpus = corpus.with(&committed);
-        let program = built.program(&driver, parts, work.place(&watched)?)?;
-        let reach = run::reach(&program, &corpus.inputs, REPLAY, interrupt)?;
-        all.push(Driven { driver, corpus, reach });
+            Err(error) => return Err(error),
+        }
     }
     Ok(report(project, all))
 }
@@ -182,7 +159,9 @@ impl<'p> Work<'p> {
         let texts = units.chain([&driver.file]).map(|file| fs::read(self.root.join(file)));
         let texts = texts.collect::<std::io::Result<Vec<_>>>()?;
         let settings = &self.project.config.drivers;
-        let words = settings.flags.iter().chain(&settings.link).map(|word| word.as_bytes().to_vec());
+        let of_units = self.project.library.units.iter().flat_map(|unit| &unit.flags);
+        let words =
+            settings.flags.iter().chain(&settings.link).chain(of_units).map(|word| word.as_bytes().to_vec());
         Ok(of_parts(texts.into_iter().chain(words)))
     }
 
@@ -222,7 +201,8 @@ pub fn committed(project: &Project, file: &str) -> PathBuf {
 
 fn report(project: &Project, drivers: Vec<Driven>) -> Report {
     let functions = &project.library.functions;
-    let not_judged = functions.iter().filter_map(|f| Some((f.name.clone(), why_not(f)?))).collect();
+    let not_judged =
+        functions.iter().filter_map(|f| Some((f.name.clone(), why_not(&project.library, f)?))).collect();
     let mut report = Report { drivers, unreached: Vec::new(), not_judged };
     let reached = report.reached();
     let callers = callers(project);

@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::in_place::build;
 use crate::in_place::candidates::{Candidates, Ports};
-use crate::in_place::run::{self, Judged, Number, Replaced, Told};
+use crate::in_place::run::{self, Difference, Judged, Number, Replaced, Told};
 use crate::in_place::typed::{Meaning, meaning};
 use crate::platform::process::Interrupt;
 use crate::project::port_for_c::{File, port_for_c};
@@ -14,6 +14,7 @@ use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
 use crate::rust::stub_text::candidates_capi_file;
 use crate::symbol::SymbolName;
+use crate::verdict::CallInPlace;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -138,8 +139,12 @@ impl<'a> PortsBuilt<'a> {
         let judged = judge_all(&self.report.drivers, &self.programs, wanted, time, self.interrupt)?;
         reporter.event(Event::StepFinished { message: String::new() });
         let library = &self.project.library;
-        let all = wanted.iter().zip(judged).map(|(&number, (judged, by_driver))| {
+        let all = wanted.iter().zip(judged).map(|(&number, (mut judged, by_driver))| {
             let function = &library.functions[number];
+            // What is wrong for certain comes before what may be right.
+            let wrong = |told: &&Told| matches!(meaning(library, function, told), Meaning::Wrong(_));
+            let first = judged.killed.get(&0).into_iter().chain(&judged.also).find(wrong).cloned();
+            judged.killed.extend(first.map(|told| (0, told)));
             let meaning = judged.killed.get(&0).map(|told| meaning(library, function, told));
             PortJudged { number, symbol: function.name.clone(), judged, by_driver, meaning }
         });
@@ -161,7 +166,12 @@ impl<'a> PortsBuilt<'a> {
             count += inputs.len() as u64;
             let one = run::replace(program, function, &inputs, self.interrupt)?;
             all.agreed += one.agreed;
-            all.differs = all.differs.or(one.differs);
+            all.unsteady += one.unsteady;
+            let is_end = |told: &Told| told.difference == Difference::Whole;
+            all.differs = match (all.differs, one.differs) {
+                (Some(first), Some(other)) if is_end(&first) => Some(other),
+                (first, other) => first.or(other),
+            };
             all.broke = all.broke.or(one.broke);
         }
         Ok((all, count))
@@ -171,7 +181,13 @@ impl<'a> PortsBuilt<'a> {
     ///
     /// # Errors
     /// `Usage` if the driver is gone, `Internal` if its program does not start, and Ctrl-C.
-    pub fn again(&self, function: Number, (driver, input): (&str, &[u8]), time: Duration) -> Result<Judged> {
+    pub fn again(
+        &self,
+        function: Number,
+        (place, input): (&CallInPlace, &[u8]),
+        time: Duration,
+    ) -> Result<Judged> {
+        let driver = place.driver.as_str();
         let is_it = |driven: &&super::Driven| driven.driver.file == driver;
         let known = self.report.drivers.iter().position(|driven| is_it(&driven));
         let Some(program) = known.and_then(|at| self.programs.get(at)) else {
@@ -180,6 +196,11 @@ impl<'a> PortsBuilt<'a> {
         };
         let file = Work::of(self.project, self.interrupt)?.dir("ports").join("input");
         fs_err::write(&file, input)?;
-        run::judge(program, function, &[&file], time, self.interrupt)
+        if place.call > 0 {
+            return run::judge(program, function, &[&file], time, self.interrupt);
+        }
+        let replaced = run::replace(program, function, &[&file], self.interrupt)?;
+        let killed = replaced.differs.into_iter().map(|told| (0, told)).collect();
+        Ok(Judged { judged: replaced.agreed, killed, broke: replaced.broke, ..Judged::default() })
     }
 }

@@ -17,10 +17,11 @@ use fs_err as fs;
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::hash::{BuildHasher as _, Hasher as _};
 use std::path::PathBuf;
 
 /// The judge's own files.
-const RUNTIME: [(&str, &str); 15] = [
+const RUNTIME: [(&str, &str); 16] = [
     ("in_place.h", include_str!("../../templates/in_place/in_place.h")),
     ("memory.c", include_str!("../../templates/in_place/memory.c")),
     ("pages.c", include_str!("../../templates/in_place/pages.c")),
@@ -28,6 +29,7 @@ const RUNTIME: [(&str, &str); 15] = [
     ("rust_heap.c", include_str!("../../templates/in_place/rust_heap.c")),
     ("candidate.c", include_str!("../../templates/in_place/candidate.c")),
     ("judge.c", include_str!("../../templates/in_place/judge.c")),
+    ("calls.c", include_str!("../../templates/in_place/calls.c")),
     ("branches.c", include_str!("../../templates/in_place/branches.c")),
     ("report.c", include_str!("../../templates/in_place/report.c")),
     ("main.c", include_str!("../../templates/in_place/main.c")),
@@ -184,12 +186,13 @@ impl Place<'_> {
         let sources = RUNTIME.iter().map(|(name, _)| *name).chain(["table.c"]);
         let is_compiled = |name: &&str| !name.ends_with(".h") && !name.ends_with(".inc") && !is_foreign(name);
         let sources: Vec<&str> = sources.filter(is_compiled).collect();
+        let base = format!("-DIMPLFUZZ_BASE={:#x}", base());
         let compile = |name: &str| {
             let (source, object) = (self.dir.join(name), self.dir.join(format!("{name}.o")));
             let language = if name.ends_with(".cpp") { Language::Cxx } else { Language::C };
             let job = self.compiler(language).dir(self.dir).timeout(time_limits::COMPILE_OWN_C);
             let job = job
-                .args(["-O2", "-w", "-fno-pie", "-fno-stack-protector", "-c", "-o"])
+                .args(["-O2", "-w", "-fno-pie", "-fno-stack-protector", base.as_str(), "-c", "-o"])
                 .arg(&object)
                 .arg(source);
             self.done(job, Utf8Path::new(name))?;
@@ -197,6 +200,12 @@ impl Place<'_> {
         };
         sources.into_par_iter().map(compile).collect()
     }
+}
+
+/// Where the judge's own state is: an address that a port cannot have been written for.
+fn base() -> u64 {
+    let random = std::hash::RandomState::new().build_hasher().finish();
+    0x2000_0000_0000 + ((random & 0x3ff) << 32)
 }
 
 fn lines<'l>(all: &'l BTreeMap<RelPath, Vec<String>>, unit: &Unit) -> &'l [String] {

@@ -37,11 +37,15 @@ impl Corpus {
         Ok(Self { inputs: files(&dir.join("corpus"))?, breaking: files(&dir.join("breaking"))? })
     }
 
-    /// With the inputs in `committed`, which stay whatever they reach.
-    #[must_use]
-    pub fn with(mut self, committed: &Path) -> Self {
-        self.inputs.extend(files(committed).unwrap_or_default());
-        self
+    /// With the inputs in `committed`, which stay whatever they reach. They come first.
+    ///
+    /// # Errors
+    /// `Io` where the folder cannot be read.
+    pub fn with(mut self, committed: &Path) -> Result<Self> {
+        if committed.is_dir() {
+            self.inputs.splice(..0, files(committed)?);
+        }
+        Ok(self)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::place::LARGEST_FILE;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Exit, Interrupt, Job, Limits, Output};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -51,17 +52,32 @@ pub struct Told {
     pub input: PathBuf,
     /// Number of the function's call in the run on that input, from 1.
     pub call: u64,
-    /// C and the candidate allocated or freed in another way.
-    pub moved: bool,
+    /// Why it may be right.
+    pub excuse: Option<Excuse>,
     /// Where memory differs, as far as that is told.
     pub places: Vec<Place>,
     /// What a panic printed.
     pub said: String,
 }
 
-/// Where memory differs: an argument that points to or before it, and the bytes from there; `None` where no argument
-/// does.
-pub type Place = Option<(usize, u64)>;
+/// Why a difference may be right; as in `in_place.h`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::FromRepr)]
+#[repr(u8)]
+pub enum Excuse {
+    /// Addresses, after other allocations than C's.
+    Moved = 1,
+    /// Addresses of constants or functions, of which C and the port have one each.
+    OtherConstant,
+}
+
+/// Where memory differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// An argument that points to or before it, and the bytes from there; `None` where no argument does.
+    pub at: Option<(usize, u64)>,
+    /// All eight bytes of the word differ, so they are no padding.
+    pub is_whole: bool,
+}
 
 /// What judging a function gave.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -69,12 +85,37 @@ pub struct Judged {
     pub calls: u64,
     /// Calls on which candidates ran.
     pub judged: u64,
+    /// Judged calls whose arguments differ from each other, with the bytes that they point to.
+    pub distinct: u64,
     /// Candidates that differ from C, by number.
     pub killed: BTreeMap<usize, Told>,
+    /// How candidate 0 was told from C with other drivers.
+    pub also: Vec<Told>,
     /// What left the process during a call, so that the call was not judged.
     pub outside: Option<String>,
     /// How the program ended before its time, if it did.
     pub broke: Option<String>,
+}
+
+impl Judged {
+    /// With what judging with another driver gave.
+    pub fn add(&mut self, one: Self) {
+        self.calls += one.calls;
+        self.judged += one.judged;
+        self.distinct += one.distinct;
+        one.killed.into_iter().for_each(|(candidate, told)| self.kill(candidate, told));
+        self.also.extend(one.also);
+        self.outside = self.outside.take().or(one.outside);
+        self.broke = self.broke.take().or(one.broke);
+    }
+
+    fn kill(&mut self, candidate: usize, told: Told) {
+        match self.killed.entry(candidate) {
+            Entry::Vacant(entry) => drop(entry.insert(told)),
+            Entry::Occupied(_) if candidate == 0 => self.also.push(told),
+            Entry::Occupied(_) => {}
+        }
+    }
 }
 
 /// Runs each input once. Inputs on which the program breaks reach nothing.
@@ -98,7 +139,7 @@ pub fn reach(
         let output = job(program, script, limit + BEYOND).run(interrupt)?;
         let mut ran = 0;
         let mut calls = BTreeMap::new();
-        for words in report(&output) {
+        for words in report(&String::from_utf8_lossy(&output.report)) {
             match words[..] {
                 ["reached", number, count] => drop(calls.insert(parse(number), parse(count) as u64)),
                 ["ran", number] => {
@@ -130,22 +171,23 @@ pub fn judge(
     let script = script(&format!("function {function} {}", time.as_millis()), inputs);
     let output = job(program, script, time + BEYOND).run(interrupt)?;
     let mut judged = Judged::default();
-    for words in report(&output) {
+    for words in report(&String::from_utf8_lossy(&output.report)) {
         match words[..] {
-            ["killed", _, candidate, how, input, call, moved, places, ref said @ ..] => {
+            ["killed", _, candidate, how, input, call, excuse, places, ref said @ ..] => {
                 let how = how.parse().ok().and_then(Difference::from_repr);
                 let told = Told {
                     difference: how.unwrap_or(Difference::Memory),
                     input: nth(inputs, input),
                     call: parse(call) as u64,
-                    moved: moved == "1",
+                    excuse: excuse.parse().ok().and_then(Excuse::from_repr),
                     places: places.split(',').filter(|place| *place != "-").map(place).collect(),
                     said: said.join(" "),
                 };
-                judged.killed.insert(parse(candidate), told);
+                judged.kill(parse(candidate), told);
             }
-            ["judged", _, calls, count, _, outside] => {
+            ["judged", _, calls, count, distinct, outside] => {
                 (judged.calls, judged.judged) = (parse(calls) as u64, parse(count) as u64);
+                judged.distinct = parse(distinct) as u64;
                 judged.outside = (outside != "-").then(|| outside.to_owned());
             }
             _ => {}
@@ -168,7 +210,9 @@ pub fn count_branches(
     interrupt: &Interrupt,
 ) -> Result<()> {
     let first = format!("branches {function} {calls} {}", file.display());
+    drop(std::fs::remove_file(file));
     let output = job(program, script(&first, inputs), LIMIT).run(interrupt)?;
+    // Counts of a run that broke are lost: fewer branches are reached.
     started(program, &output)
 }
 
@@ -177,7 +221,9 @@ pub fn count_branches(
 pub struct Replaced {
     /// Inputs on which the driver leaves the same as with C.
     pub agreed: u64,
-    /// The first one on which it does not.
+    /// Inputs on which the driver does not even leave the same with C twice.
+    pub unsteady: u64,
+    /// The first one on which it does not; the end of a run only where nothing else differs.
     pub differs: Option<Told>,
     pub broke: Option<String>,
 }
@@ -194,16 +240,21 @@ pub fn replace(
 ) -> Result<Replaced> {
     let output = job(program, script(&format!("replace {function}"), inputs), LIMIT).run(interrupt)?;
     let mut replaced = Replaced::default();
-    for words in report(&output) {
+    for words in report(&String::from_utf8_lossy(&output.report)) {
         match words[..] {
             ["agrees", _] => replaced.agreed += 1,
-            ["replaced", input, how, ref said @ ..] if replaced.differs.is_none() => {
+            ["unsteady", _] => replaced.unsteady += 1,
+            // The run with the port has only a guess of how long C takes.
+            ["replaced", _, how, ..] if how.parse() == Ok(Difference::Hang as u8) => {
+                replaced.broke = Some("it does not return in two seconds".to_owned());
+            }
+            ["replaced", input, how, ref said @ ..] if how != "0" || replaced.differs.is_none() => {
                 let how = how.parse().ok().and_then(Difference::from_repr);
                 replaced.differs = Some(Told {
                     difference: how.unwrap_or(Difference::Whole),
                     input: nth(inputs, input),
                     call: 0,
-                    moved: false,
+                    excuse: None,
                     places: Vec::new(),
                     said: said.join(" "),
                 });
@@ -212,7 +263,7 @@ pub fn replace(
         }
     }
     started(program, &output)?;
-    replaced.broke = broke(output.exit);
+    replaced.broke = replaced.broke.take().or_else(|| broke(output.exit));
     Ok(replaced)
 }
 
@@ -256,14 +307,15 @@ fn job(program: &Path, script: String, timeout: Duration) -> Job {
     job.stdin(script).with_report().timeout(timeout)
 }
 
-fn report(output: &Output) -> Vec<Vec<&str>> {
-    let text = std::str::from_utf8(&output.report).unwrap_or_default();
+/// The lines of a report; a panic's text may be cut inside of a character.
+fn report(text: &str) -> Vec<Vec<&str>> {
     text.lines().map(|line| line.split_whitespace().collect()).collect()
 }
 
 fn place(word: &str) -> Place {
-    let (argument, offset) = word.split_once(':')?;
-    Some((argument.parse().ok()?, offset.parse().ok()?))
+    let at = word.trim_end_matches('=').split_once(':');
+    let at = at.and_then(|(argument, offset)| Some((argument.parse().ok()?, offset.parse().ok()?)));
+    Place { at, is_whole: word.ends_with('=') }
 }
 
 fn parse(word: &str) -> usize {

@@ -12,7 +12,11 @@ const STACK: u64 = 128;
 const MOST: usize = 64;
 
 /// Why calls of a function are not judged, whatever a driver does.
-pub fn why_not(function: &Function) -> Option<&'static str> {
+pub fn why_not(library: &Library, function: &Function) -> Option<&'static str> {
+    let mut variables = function.globals_read.iter().chain(&function.globals_written);
+    if variables.any(|key| library.global(key).is_some_and(|global| global.is_thread_local)) {
+        return Some("it uses a thread-local variable");
+    }
     if function.is_variadic {
         return Some("variadic");
     }
@@ -57,6 +61,15 @@ fn stack_bytes(library: &Library, function: &Function) -> u64 {
     all.next_multiple_of(16).max(STACK)
 }
 
+/// How many arguments are in registers for integers, and in those for floating point; structs by value are left out.
+fn registers(function: &Function) -> (usize, usize) {
+    let is_float = |ty: &CType| matches!(ty.kind, TypeKind::Float { .. });
+    let is_plain = |ty: &CType| !matches!(ty.kind, TypeKind::Record(_) | TypeKind::Unsupported(_));
+    let vectors = function.params.iter().filter(|param| is_float(&param.ty)).count();
+    let integers = function.params.iter().filter(|param| is_plain(&param.ty) && !is_float(&param.ty)).count();
+    (integers.min(if cfg!(target_arch = "aarch64") { 8 } else { 6 }), vectors.min(8))
+}
+
 /// The candidates of a function: the name of their list, how many there are, and what declares it.
 fn list(candidates: Candidates, number: usize, function: &Function) -> Option<(String, usize, String)> {
     match candidates {
@@ -89,7 +102,7 @@ pub(super) fn text(library: &Library, entries: &Entries, candidates: Candidates)
             places += &format!("    {{{number}, {entry}}},\n");
             count += 1;
         }
-        let is_judged = why_not(function).is_none() && !own.is_empty();
+        let is_judged = why_not(library, function).is_none() && !own.is_empty();
         let (table, candidates) = match list(candidates, number, function).filter(|_| is_judged) {
             Some((name, candidates, text)) => {
                 declarations += &text;
@@ -98,7 +111,11 @@ pub(super) fn text(library: &Library, entries: &Entries, candidates: Candidates)
             None => ("0".to_owned(), 0),
         };
         let (result, bytes) = (result(&function.ret), stack_bytes(library, function));
-        functions += &format!("    {{\"{}\", {result}, {bytes}, {table}, {candidates}}},\n", function.name);
+        let (integers, vectors) = registers(function);
+        functions += &format!(
+            "    {{\"{}\", {result}, {bytes}, {integers}, {vectors}, {table}, {candidates}}},\n",
+            function.name
+        );
     }
     let all = library.functions.len();
     format!(

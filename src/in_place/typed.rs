@@ -1,7 +1,7 @@
 //! The types behind bytes that differ: where they lie, as a path that people know, and whether they count. Bytes of
 //! padding have no value, and a port may allocate in another order than C; both can differ although the port is right.
 
-use super::run::{Difference, Place, Told};
+use super::run::{Difference, Excuse, Place, Told};
 use crate::symbol::{CType, Function, Library, Record, TypeKind};
 
 /// Whether a difference shows that the port is wrong.
@@ -21,38 +21,61 @@ impl Meaning {
 
 /// What a difference of a port of this function means.
 pub fn meaning(library: &Library, function: &Function, told: &Told) -> Meaning {
-    let is_pointer = matches!(function.ret.kind, TypeKind::Pointer(_));
-    match told.difference {
-        Difference::Result if told.moved && is_pointer => Meaning::Unclear(MOVED),
-        Difference::Memory | Difference::Stack | Difference::Variable if told.moved => {
-            Meaning::Unclear(MOVED)
+    match (told.difference, told.excuse) {
+        (Difference::Whole, _) => Meaning::Unclear(Meaning::WHOLE),
+        (_, Some(Excuse::Moved)) => Meaning::Unclear(MOVED),
+        (Difference::Result, Some(Excuse::OtherConstant)) if is_text(&function.ret) => Meaning::Wrong(None),
+        (_, Some(Excuse::OtherConstant)) => Meaning::Unclear(CONSTANT),
+        (Difference::Memory | Difference::Stack, None) => memory(library, function, &told.places),
+        (Difference::Variable, None) => {
+            let is_value = told.places.iter().any(|place| place.is_whole);
+            let padded = !is_value && library.globals.iter().any(|global| is_padded(library, &global.ty));
+            if padded { Meaning::Unclear(PADDING) } else { Meaning::Wrong(None) }
         }
-        Difference::Memory | Difference::Stack => memory(library, function, &told.places),
-        Difference::Result
-        | Difference::Variable
-        | Difference::Errno
-        | Difference::Allocation
-        | Difference::Crash
-        | Difference::Hang
-        | Difference::Exit
-        | Difference::Outside
-        | Difference::RustHeap => Meaning::Wrong(None),
-        Difference::Whole => Meaning::Unclear(Meaning::WHOLE),
+        (
+            Difference::Result
+            | Difference::Errno
+            | Difference::Allocation
+            | Difference::Crash
+            | Difference::Hang
+            | Difference::Exit
+            | Difference::Outside
+            | Difference::RustHeap,
+            None,
+        ) => Meaning::Wrong(None),
+    }
+}
+
+/// Whether a pointer leads to characters, so that other bytes are another text.
+fn is_text(ty: &CType) -> bool {
+    let TypeKind::Pointer(to) = &ty.kind else { return false };
+    matches!(to.kind, TypeKind::Int { bits: 8, plain_char: true, .. })
+}
+
+/// Whether values of a type have padding.
+fn is_padded(library: &Library, ty: &CType) -> bool {
+    match &ty.kind {
+        TypeKind::Record(key) => library.records.get(key).is_none_or(|record| {
+            has_padding(library, record) || record.fields.iter().any(|field| is_padded(library, &field.ty))
+        }),
+        TypeKind::Array { of, .. } => is_padded(library, of),
+        _ => false,
     }
 }
 
 const MOVED: &str = "it allocates in another way than C, so addresses differ, which may be right";
+const CONSTANT: &str = "it points to a constant or a function of its own, which may be right";
 const PADDING: &str = "the bytes may be padding, which has no value";
 
 fn memory(library: &Library, function: &Function, places: &[Place]) -> Meaning {
     let mut is_certain = !library.records.values().any(|record| has_padding(library, record));
-    for (argument, offset) in places.iter().flatten() {
-        match path(library, function, *argument, *offset) {
+    for (argument, offset) in places.iter().filter_map(|place| place.at) {
+        match path(library, function, argument, offset) {
             Spot::Field(path) => return Meaning::Wrong(Some(path)),
             Spot::Padding | Spot::Unknown => {}
         }
     }
-    is_certain |= places.is_empty();
+    is_certain |= places.is_empty() || places.iter().any(|place| place.is_whole);
     if is_certain { Meaning::Wrong(None) } else { Meaning::Unclear(PADDING) }
 }
 
@@ -81,7 +104,18 @@ fn path(library: &Library, function: &Function, register: usize, offset: u64) ->
     }
     let Some(param) = integers.get(register) else { return Spot::Unknown };
     let TypeKind::Pointer(pointer) = &param.ty.kind else { return Spot::Unknown };
-    let TypeKind::Record(key) = &pointer.kind else { return Spot::Unknown };
+    let key = match &pointer.kind {
+        TypeKind::Record(key) => key,
+        TypeKind::Bool
+        | TypeKind::Int { .. }
+        | TypeKind::Enum { .. }
+        | TypeKind::Float { .. }
+        | TypeKind::Pointer(_) => {
+            let size = size_of(library, pointer).unwrap_or(1).max(1);
+            return Spot::Field(format!("{}[{}]", param.name, offset / size));
+        }
+        _ => return Spot::Unknown,
+    };
     let Some(record) = library.records.get(key).filter(|record| is_known(record)) else {
         return Spot::Unknown;
     };
@@ -196,13 +230,14 @@ mod tests {
         Function { params: params.into(), ret: ty(TypeKind::Void), ..fixture::function("f") }
     }
 
-    fn of(difference: Difference, moved: bool, places: &[Place]) -> Meaning {
+    fn of(difference: Difference, excuse: Option<Excuse>, places: &[Option<(usize, u64)>]) -> Meaning {
+        let places = places.iter().map(|at| Place { at: *at, is_whole: false });
         let told = Told {
             difference,
             input: "input".into(),
             call: 1,
-            moved,
-            places: places.to_vec(),
+            excuse,
+            places: places.collect(),
             said: String::new(),
         };
         meaning(&library(), &function(), &told)
@@ -210,7 +245,7 @@ mod tests {
 
     #[test]
     fn values_are_told_by_path_and_padding_is_no_difference() {
-        let memory = |places: &[Place]| of(Difference::Memory, false, places);
+        let memory = |places: &[Option<(usize, u64)>]| of(Difference::Memory, None, places);
         let path = |text: &str| Meaning::Wrong(Some(text.to_owned()));
         assert_eq!(memory(&[Some((1, 0))]), path("pair->tag"));
         assert_eq!(memory(&[Some((1, 6))]), path("pair->number"));
@@ -223,11 +258,12 @@ mod tests {
 
     #[test]
     fn other_addresses_are_no_difference() {
-        assert_eq!(of(Difference::Memory, true, &[Some((1, 0))]), Meaning::Unclear(MOVED));
-        assert_eq!(of(Difference::Variable, true, &[]), Meaning::Unclear(MOVED));
-        assert_eq!(of(Difference::Variable, false, &[]), Meaning::Wrong(None));
-        // A number is no address.
-        assert_eq!(of(Difference::Result, true, &[]), Meaning::Wrong(None));
-        assert_eq!(of(Difference::Crash, true, &[]), Meaning::Wrong(None));
+        let moved = Some(Excuse::Moved);
+        assert_eq!(of(Difference::Memory, moved, &[]), Meaning::Unclear(MOVED));
+        assert_eq!(of(Difference::Result, Some(Excuse::OtherConstant), &[]), Meaning::Unclear(CONSTANT));
+        assert_eq!(of(Difference::Variable, None, &[]), Meaning::Wrong(None));
+        assert_eq!(of(Difference::Result, None, &[]), Meaning::Wrong(None));
+        assert_eq!(of(Difference::Crash, None, &[]), Meaning::Wrong(None));
+        assert_eq!(of(Difference::Whole, None, &[]), Meaning::Unclear(Meaning::WHOLE));
     }
 }

@@ -3,7 +3,7 @@
 
 use super::mutation_score::{Adequacy, Fate, SAME, Tried, tried};
 use super::{Judge, Judging, coverage};
-use crate::digest::sha256;
+use crate::digest::{of_parts, sha256};
 use crate::drivers::{self, Inputs, Measured as InPlace, PortJudged, PortsBuilt, Report, number_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
@@ -15,7 +15,7 @@ use crate::project::FunctionPlan;
 use crate::store::Measure;
 use crate::symbol::SymbolKey;
 use crate::verdict::{CallInPlace, Finding, FindingClass, Measured, Proofs, Share};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -24,13 +24,22 @@ const EDITION: u32 = 1;
 /// Time for the mutants of a function, and for its port, with one driver.
 const TIME: Duration = Duration::from_secs(5);
 
+/// Drivers, as they were when they judged.
+#[derive(Debug, Clone, Default)]
+pub struct DriversUsed {
+    /// Relative to the root.
+    pub files: Vec<String>,
+    /// Of their texts and of how they were built.
+    pub hash: String,
+}
+
 /// What drivers' executions say of one port.
 #[derive(Debug, Clone)]
 pub struct Evidence {
-    /// Calls in which the port did what C does.
+    /// Calls with different arguments in which the port did what C does.
     pub calls: u64,
-    /// The drivers that reach the function: files relative to the root.
-    pub drivers: Vec<String>,
+    /// The drivers that reach the function.
+    pub drivers: DriversUsed,
     pub finding: Option<Finding>,
     /// A difference that may be right, in words.
     pub unclear: Option<String>,
@@ -114,7 +123,11 @@ impl Judge<'_> {
             || Error::new(ErrorKind::Usage, format!("`{}` is not in the library", planned.function.name));
         let number = number_of(self.project, planned).ok_or_else(gone)?;
         let built = self.beside_c(&report, reporter)?;
-        let judged = built.again(number, (&place.driver, input), TIME)?;
+        let judged = built.again(number, (place, input), TIME)?;
+        if judged.killed.is_empty() && (judged.judged == 0 || judged.broke.is_some()) {
+            let text = "the input does not reach a call that can be judged any more";
+            return Err(Error::new(ErrorKind::Usage, text).help("cargo implfuzz drivers --ports"));
+        }
         let library = &self.project.library;
         Ok(judged.killed.get(&0).map(|told| {
             let path = match meaning(library, &planned.function, told) {
@@ -156,16 +169,26 @@ impl Judging<'_, '_> {
         ports: &[&FunctionPlan],
     ) -> Result<BTreeMap<SymbolKey, Evidence>> {
         let (project, interrupt) = (self.judge.project, self.judge.interrupt);
+        let used = |number: Number| {
+            let reaching = report.drivers.iter().filter(|driven| driven.reached().contains(&number));
+            let files: Vec<String> = reaching.map(|driven| driven.driver.file.to_string()).collect();
+            let hash = drivers_hash(project.workspace.root(), &project.config.drivers, &files);
+            DriversUsed { files, hash }
+        };
+        // Before they are built: an edit meanwhile leaves the evidence stale.
         let reached = report.reached();
+        let used: BTreeMap<Number, DriversUsed> =
+            reached.iter().map(|number| (*number, used(*number))).collect();
         let numbered = ports.iter().filter_map(|planned| Some((number_of(project, planned)?, *planned)));
         let reached: Vec<(Number, &FunctionPlan)> = numbered
-            .filter(|(number, planned)| reached.contains(number) && why_not(&planned.function).is_none())
+            .filter(|(number, planned)| {
+                reached.contains(number) && why_not(&project.library, &planned.function).is_none()
+            })
             .collect();
         let worth = self.worth_in_place(report, &reached)?;
         // Where C differs from itself, a difference says nothing of a port.
         let sound = reached.iter().map(|(number, _)| *number);
-        let sound: Vec<Number> =
-            sound.filter(|number| worth.get(number).is_some_and(|one| one.difference.is_none())).collect();
+        let sound: Vec<Number> = sound.filter(|number| worth.get(number).is_some_and(is_sound)).collect();
         if sound.is_empty() {
             return Ok(BTreeMap::new());
         }
@@ -182,7 +205,8 @@ impl Judging<'_, '_> {
             let Some((_, planned)) = reached.iter().find(|(number, _)| *number == one.number) else {
                 continue;
             };
-            let mut evidence = evidence_of(report, &one, worth[&one.number].clone())?;
+            let mut evidence =
+                evidence_of(report, &one, (worth[&one.number].clone(), used[&one.number].clone()))?;
             if let Some(at) = same.iter().position(|(number, _)| *number == one.number) {
                 if let Some(counted) = &counted {
                     evidence.branches = coverage::in_place(self.judge, planned, counted, at)?;
@@ -202,11 +226,15 @@ impl Judging<'_, '_> {
         reached: &[(Number, &FunctionPlan)],
     ) -> Result<BTreeMap<Number, Adequacy>> {
         let (judge, project) = (self.judge, self.judge.project);
+        // libFuzzer names inputs by their content.
+        let inputs = report.drivers.iter().flat_map(|one| &one.corpus.inputs);
+        let names: BTreeSet<&std::ffi::OsStr> = inputs.filter_map(|input| input.file_name()).collect();
+        let inputs = of_parts(names.into_iter().map(std::ffi::OsStr::as_encoded_bytes));
         let about = |planned: &FunctionPlan| -> Result<String> {
             let files: Vec<String> = report.drivers.iter().map(|one| one.driver.file.to_string()).collect();
             let drivers = drivers_hash(project.workspace.root(), &project.config.drivers, &files);
             let hashes = judge.harness_hashes(planned)?;
-            Ok(sha256(format!("{EDITION} {} {} {drivers}", hashes.c, hashes.contract)))
+            Ok(sha256(format!("{EDITION} {} {} {drivers} {inputs}", hashes.c, hashes.contract)))
         };
         let (mut all, mut open) = (BTreeMap::new(), Vec::new());
         for (number, planned) in reached {
@@ -222,7 +250,12 @@ impl Judging<'_, '_> {
         let numbers: Vec<Number> = open.iter().map(|(number, _)| *number).collect();
         let measured = drivers::measure(project, report, &numbers, TIME, judge.interrupt, self.reporter)?;
         for ((number, planned), measured) in open.into_iter().zip(measured) {
+            let is_whole = measured.judged.broke.is_none() && measured.judged.judged > 0;
             let worth = adequacy(planned, measured);
+            if !is_whole {
+                all.insert(number, worth);
+                continue;
+            }
             self.store.put_mutation_score((&worth.key, Measure::InPlace), &about(planned)?, &worth)?;
             all.insert(number, worth);
         }
@@ -230,13 +263,22 @@ impl Judging<'_, '_> {
     }
 }
 
+/// Whether C was seen to do the same as an unchanged copy of it.
+fn is_sound(worth: &Adequacy) -> bool {
+    worth.difference.is_none() && worth.executions > 0
+}
+
 impl Evidence {
     fn take_whole(&mut self, report: &Report, replaced: Replaced, inputs: u64) -> Result<()> {
+        let ended = replaced.agreed + replaced.unsteady;
         self.whole = match &replaced.broke {
-            Some(how) if replaced.differs.is_none() => {
-                Measured::No(format!("a driver with it in C's place: {how}"))
+            Some(how) => Measured::No(format!("a driver with it in C's place: {how}")),
+            None if replaced.agreed == 0 || ended < inputs => {
+                let agreed = replaced.agreed;
+                let what = "a driver ends the same with it in C's place";
+                Measured::No(format!("{what} on {agreed} of {inputs} inputs"))
             }
-            _ => Measured::Yes(Share { reached: replaced.agreed, total: inputs }),
+            None => Measured::Yes(Share { reached: replaced.agreed, total: inputs - replaced.unsteady }),
         };
         if let Some(told) = &replaced.differs {
             match told.difference {
@@ -248,15 +290,17 @@ impl Evidence {
     }
 }
 
-fn evidence_of(report: &Report, one: &PortJudged, worth: Adequacy) -> Result<Evidence> {
-    let is_reaching = |driven: &&drivers::Driven| driven.reached().contains(&one.number);
-    let reaching = report.drivers.iter().filter(is_reaching);
+fn evidence_of(
+    report: &Report,
+    one: &PortJudged,
+    (worth, drivers): (Adequacy, DriversUsed),
+) -> Result<Evidence> {
     let wrong = one.differs().filter(|_| one.is_wrong());
     let told = |why: &str| format!("differs from C where a driver calls it ({why})");
     Ok(Evidence {
         // A run that ended early says nothing beyond a difference.
-        calls: if one.judged.broke.is_none() { one.judged.judged } else { 0 },
-        drivers: reaching.map(|driven| driven.driver.file.to_string()).collect(),
+        calls: if one.judged.broke.is_none() { one.judged.distinct } else { 0 },
+        drivers,
         finding: wrong.map(|told| found(report, told, one.path().map(str::to_owned))).transpose()?,
         unclear: one.unclear().map(told),
         worth,

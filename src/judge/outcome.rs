@@ -1,6 +1,6 @@
 //! The outcome of judging a port, as it is stored.
 
-use super::in_place::Joined;
+use super::in_place::{DriversUsed, Joined};
 use crate::config::Grades;
 use crate::evidence::grade;
 use crate::project::FunctionPlan;
@@ -15,15 +15,15 @@ pub struct Outcome {
     pub shortcomings: Vec<String>,
     pub stats: RunStats,
     pub proofs: Proofs,
-    /// The drivers that the grade rests on, too: files relative to the root.
-    pub drivers: Vec<String>,
+    /// The drivers that the grade rests on, too.
+    pub drivers: DriversUsed,
 }
 
 impl Outcome {
     /// An outcome that needs no run.
     pub fn without_run(grade: Grade, reason: String) -> Self {
         let (stats, proofs) = (RunStats::default(), Proofs::default());
-        Self { grade, shortcomings: vec![reason], stats, proofs, drivers: Vec::new() }
+        Self { grade, shortcomings: vec![reason], stats, proofs, drivers: DriversUsed::default() }
     }
 
     /// The outcome of a run with its proofs. `callees_in_c` are the functions that the port calls and that still run
@@ -47,7 +47,7 @@ impl Outcome {
             }
             Verdict::Vacuous { reason, .. } => (Grade::Unverifiable, vec![reason.clone()]),
         };
-        Self { grade, shortcomings, stats, proofs, drivers: Vec::new() }
+        Self { grade, shortcomings, stats, proofs, drivers: DriversUsed::default() }
     }
 
     /// With what drivers' executions say of the port. Evidence adds up; and where that of drivers is enough alone, no
@@ -63,11 +63,12 @@ impl Outcome {
         let evidence = place.evidence;
         if let Some(finding) = evidence.finding.as_ref().filter(|_| self.grade != Grade::Refuted) {
             let shortcomings = vec![format!("{}: {}", finding.class, finding.what)];
-            return Self { grade: Grade::Refuted, shortcomings, ..self };
+            return Self { grade: Grade::Refuted, shortcomings, drivers: evidence.drivers.clone(), ..self };
         }
         if let Some(why) = &evidence.unclear {
             let shortcomings = self.shortcomings.into_iter().chain([why.clone()]).collect();
-            return Self { grade: self.grade.min(Grade::Weak), shortcomings, ..self };
+            let (grade, drivers) = (self.grade.min(Grade::Weak), evidence.drivers.clone());
+            return Self { grade, shortcomings, drivers, ..self };
         }
         // Without a difference, only a grade that lacks something can become better.
         if evidence.calls == 0 || !matches!(self.grade, Grade::Weak | Grade::Unverifiable) {

@@ -6,7 +6,7 @@ use super::ratchet::take_out;
 use super::{Judge, Names, Outcome};
 use crate::error::Result;
 use crate::evidence::fingerprint::{
-    Crate, DependencyGraph, Fingerprint, KnownContract, drivers_hash, port_hash, port_mentions, ports_called,
+    Crate, DependencyGraph, Fingerprint, KnownContract, port_hash, port_mentions, ports_called,
 };
 use crate::evidence::lock::{Entry, Lock, roots};
 use crate::project::FunctionPlan;
@@ -52,9 +52,7 @@ impl Judge<'_> {
     ) -> Result<()> {
         let function = &planned.function;
         let module = self.project.module(&function.module)?;
-        let project = self.project;
-        let drivers = drivers_hash(project.workspace.root(), &project.config.drivers, &outcome.drivers);
-        let fingerprint = Fingerprint { drivers, ..self.fingerprint(planned)? };
+        let fingerprint = Fingerprint { drivers: outcome.drivers.hash.clone(), ..self.fingerprint(planned)? };
         store.put_verdict(&LastVerdict {
             symbol: function.key.clone(),
             c_hash: fingerprint.c.clone(),
@@ -80,7 +78,7 @@ impl Judge<'_> {
             callees_in_c: self.callees_in_c(planned)?.iter().map(ToString::to_string).collect(),
             libc: function.externs.clone(),
             globals: variables_of(&self.project.library, planned),
-            driver_files: outcome.drivers.clone(),
+            driver_files: outcome.drivers.files.clone(),
             executions: outcome.stats.executions,
             in_place: (outcome.stats.in_place > 0).then_some(outcome.stats.in_place),
             accept_rate: outcome.stats.accept_rate(),

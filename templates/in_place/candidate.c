@@ -122,8 +122,13 @@ void implfuzz___assert_fail(const char *what, const char *file, unsigned line, c
 /* A function of the system that does more than compute was called: `outside.S` leads here. */
 void implfuzz_outside(const char *name)
 {
-    if (STATE->purpose == REPLACES && STATE->said[0] == 0)
+    /* After a jump, the call that is judged or replaced does not return. */
+    int jumps = strstr(name, "longjmp") != NULL;
+    if (STATE->purpose == REPLACES && STATE->said[0] == 0) {
+        if (jumps)
+            STATE->in_candidate = 0;
         return;
+    }
     if (STATE->in_candidate) {
         STATE->outside = name;
         leave(STATE->said[0] ? EXITED : LEFT_PROCESS); /* a panic prints, and ends the process */
@@ -133,11 +138,10 @@ void implfuzz_outside(const char *name)
         STATE->no_more = name;
     if (STATE->purpose == BRANCHES)
         STATE->outside = name;
+    if (jumps)
+        STATE->judging = 0;
     if (!STATE->tracking)
         return;
-    /* After a jump the judged call does not return. */
-    if (strstr(name, "longjmp") != NULL)
-        STATE->judging = 0;
     /* The kernel cannot write to protected memory, and what is outside cannot be put back: C runs on unjudged. */
     STATE->outside = name;
     implfuzz_untrack();

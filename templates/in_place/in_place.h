@@ -8,6 +8,7 @@
  *   entries.c     patches the entries of functions; trampoline_*.S leads from there to the judge
  *   candidate.c   calls a candidate on a stack of its own, and takes back control whatever it does
  *   judge.c       one judged call
+ *   calls.c       which calls are judged
  *   branches.c    counts the branches that C takes in calls that are judged
  *   outside.c     calls that leave the process
  *   report.c      what the parent process is told
@@ -34,6 +35,8 @@ struct implfuzz_function {
     enum result result;
     /* Bytes of arguments on the stack. */
     size_t stack_bytes;
+    /* Arguments in registers of each kind. */
+    unsigned integers, vectors;
     /* What is judged, from number 0; NULL where there is nothing. */
     void *const *candidates;
     size_t count;
@@ -49,6 +52,13 @@ extern const struct implfuzz_function implfuzz_functions[];
 extern const size_t implfuzz_function_count;
 extern const struct implfuzz_entry implfuzz_entries[];
 extern const size_t implfuzz_entry_count;
+
+/* Arguments in integer registers. */
+#if defined(__aarch64__)
+#define ARGUMENTS 8
+#else
+#define ARGUMENTS 6
+#endif
 
 /* What a call gets and gives; trampoline_*.S know this layout. */
 struct registers {
@@ -81,6 +91,14 @@ enum difference {
     DIFFERS_HEAP
 };
 
+/* Why a difference may be right. */
+enum excuse {
+    NONE,
+    MOVED,           /* addresses in the arena, after other allocations */
+    OTHER_CONSTANT,  /* addresses of constants or functions, of which C and a port have one each */
+    EQUAL_CONSTANTS, /* the same bytes stand at both: no difference */
+};
+
 /* A stretch of memory that is put back. */
 struct region {
     unsigned char *start;
@@ -90,8 +108,11 @@ struct region {
 };
 
 #define CANDIDATES 64
+/* The bytes of new memory: what is not written before it is read shows. */
+#define FRESH 0xcb
 /* Places of differences that are told. */
 #define PLACES 8
+#define SEEN ((size_t)1 << 16)
 /* The kernel has a limit of 65,530 mappings, and each page of the log makes two. */
 #define LOG_PAGES (1u << 14)
 #define STACK_BYTES ((size_t)8 << 20)
@@ -139,10 +160,12 @@ struct state {
     /* branches.c: calls of C that still count, and the sums of their counters. */
     uint64_t counted_calls, *branch_counts;
     struct counts {
-        uint64_t calls, calls_of_input, judged, judged_of_input;
+        uint64_t calls, calls_of_input, judged, judged_of_input, distinct, unsteady;
         unsigned char killed[CANDIDATES], alive;
         const char *outside;
     } *counts;
+    /* Hashes of the calls that were judged, by which equal ones are known. */
+    uint64_t seen[SEEN];
     /* What was allocated and freed since this was last cleared, as a hash; and how many blocks were allocated. */
     uint64_t allocations, allocated;
     /* rust_heap.c; `said` is what a panic printed */
@@ -150,8 +173,12 @@ struct state {
     char said[512];
 };
 
-#define STATE ((struct state *)0x200000000000)
-#define ARENA ((unsigned char *)0x210000000000)
+/* Each build has another one, so that no port knows it. */
+#ifndef IMPLFUZZ_BASE
+#define IMPLFUZZ_BASE 0x200000000000
+#endif
+#define STATE ((struct state *)IMPLFUZZ_BASE)
+#define ARENA ((unsigned char *)IMPLFUZZ_BASE + 0x80000000000)
 #define ARENA_BYTES ((size_t)1 << 30)
 
 /* memory.c */
@@ -173,8 +200,23 @@ int implfuzz_page_fault(void *address);
 void implfuzz_keep_after(void);
 void implfuzz_put_back_before(void);
 void implfuzz_put_back_after(void);
-/* Tells up to PLACES addresses of words that differ, from `count` on. */
-enum difference implfuzz_compare_pages(const unsigned char **places, size_t *count);
+/* Where memory differs: words, and whether all of their bytes differ, so that they are no padding. */
+struct places {
+    const unsigned char *address[PLACES];
+    int is_whole[PLACES];
+    size_t count;
+    enum excuse excuse;
+};
+
+/*
+ * Adds up to PLACES words that differ. Where blocks may have `moved`, addresses and blocks of
+ * this call are left out; so are pointers to equal constants. `excuse` is set if anything was left out or may be right.
+ */
+enum difference implfuzz_compare_pages(struct places *places, int moved);
+/* Adds a word that differs, of which the first byte that does is at `address`. */
+void implfuzz_add_place(struct places *places, const unsigned char *address, uint64_t c, uint64_t own);
+/* How two words differ that may be pointers. */
+enum excuse implfuzz_excuse(uint64_t c, uint64_t own, int moved);
 
 /* rust_heap.c */
 void implfuzz_rust_heap_make(void);
@@ -192,6 +234,10 @@ void implfuzz_candidates_make(void);
 unsigned implfuzz_patience(unsigned ticks_of_c);
 enum difference implfuzz_run(void *candidate, const struct registers *registers, const void *arguments, size_t bytes,
                              struct result_registers *result);
+
+/* calls.c */
+int implfuzz_is_chosen(const struct counts *own, size_t candidates);
+int implfuzz_is_distinct(const struct implfuzz_function *function, const struct registers *registers);
 
 /* branches.c */
 void implfuzz_branches_begin(uint64_t calls);

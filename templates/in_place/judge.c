@@ -7,31 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Judged calls of a function in one input, where many mutants run on each. */
-#define MOST_OF_INPUT 40
-/* Where one port runs on each, or the branches of these calls are counted; and in all. */
-#define MOST_OF_INPUT_ALONE 2000
-#define MOST_ALONE 20000
-/* Arguments in integer registers, and bytes behind a pointer that may belong to it. */
-#if defined(__aarch64__)
-#define ARGUMENTS 8
-#else
-#define ARGUMENTS 6
-#endif
+/* Bytes behind a pointer that may belong to it. */
 #define FAR ((uintptr_t)1 << 16)
 /* Ticks that C is taken to need where it does not run. */
 #define REPLACED_TICKS 50
-
-/* All calls for a port. For mutants the first ones, and ever fewer of the later ones: a hash spreads them. */
-static int is_chosen(const struct counts *own, size_t candidates)
-{
-    uint64_t call = own->calls_of_input;
-    if (candidates <= 1)
-        return own->judged_of_input < MOST_OF_INPUT_ALONE && own->judged < MOST_ALONE;
-    if (own->judged_of_input >= MOST_OF_INPUT)
-        return 0;
-    return call <= 3 || (call & (call - 1)) == 0 || call * 0x9e3779b97f4a7c15u >> 58 == 0;
-}
 
 static enum difference compare_results(enum result kind, const struct result_registers *c, const struct result_registers *own)
 {
@@ -78,36 +57,53 @@ static int has_moved(const struct picture *c, const struct picture *own)
     return c->allocations != own->allocations && c->allocated + own->allocated != 0;
 }
 
-/* Where memory differs. */
-struct places {
-    const unsigned char *address[PLACES];
-    size_t count;
-};
+/* A word of the stack that differs. */
+static void stack_word(const unsigned char *stack, size_t at, size_t bytes, int moved, struct places *places)
+{
+    uint64_t words[2] = {0};
+    size_t size = bytes - at < 8 ? bytes - at : 8;
+    memcpy(&words[0], STATE->stack_after + at, size);
+    memcpy(&words[1], stack + at, size);
+    enum excuse excuse = implfuzz_excuse(words[0], words[1], moved);
+    if (excuse == MOVED || excuse == OTHER_CONSTANT)
+        places->excuse = excuse;
+    if (excuse != NONE)
+        return;
+    while (stack[at] == STATE->stack_after[at])
+        at++;
+    implfuzz_add_place(places, stack + at, words[0], words[1]);
+}
 
 static enum difference compare(enum result kind, const struct picture *c, const struct picture *own,
                                const unsigned char *stack, size_t bytes, struct places *places)
 {
+    int moved = has_moved(c, own);
     enum difference difference = compare_results(kind, &c->result, &own->result);
-    if (difference != SAME)
-        return difference;
+    if (difference != SAME) {
+        enum excuse excuse = kind == RESULT_8 ? implfuzz_excuse(c->result.integer[0], own->result.integer[0], moved) : NONE;
+        if (excuse != EQUAL_CONSTANTS) {
+            places->excuse = excuse;
+            return difference;
+        }
+    }
     if (c->live != own->live)
         return DIFFERS_ALLOCATION;
     for (size_t at = 0; at < bytes && places->count < PLACES; at += 8)
         if (memcmp(stack + at, STATE->stack_after + at, bytes - at < 8 ? bytes - at : 8) != 0)
-            for (size_t byte = at; byte < bytes; byte++)
-                if (stack[byte] != STATE->stack_after[byte]) {
-                    places->address[places->count++] = stack + byte;
-                    break;
-                }
+            stack_word(stack, at, bytes, moved, places);
     if (places->count)
         return DIFFERS_STACK;
-    difference = implfuzz_compare_pages(places->address, &places->count);
-    if (difference != SAME)
+    difference = implfuzz_compare_pages(places, moved);
+    if (difference != SAME) {
+        places->excuse = NONE;
         return difference;
+    }
+    if (places->excuse != NONE)
+        return DIFFERS_MEMORY;
     return c->error != own->error ? DIFFERS_ERRNO : SAME;
 }
 
-/* The places as `argument:offset`, counted from the nearest pointer before each; `?` where there is none. */
+/* The places as `argument:offset`, counted from the nearest pointer before each; `?` where there is none. `=`: all bytes. */
 static void words_of(const struct places *places, const struct registers *registers, char *text, size_t size)
 {
     size_t used = 0;
@@ -122,50 +118,85 @@ static void words_of(const struct places *places, const struct registers *regist
                 argument = one;
             }
         }
-        const char *comma = at ? "," : "";
-        used += (size_t)(argument < 0 ? snprintf(text + used, size - used, "%s?", comma)
-                                      : snprintf(text + used, size - used, "%s%d:%lu", comma, argument,
-                                                 (unsigned long)(address - nearest)));
+        const char *comma = at ? "," : "", *whole = places->is_whole[at] ? "=" : "";
+        used += (size_t)(argument < 0 ? snprintf(text + used, size - used, "%s?%s", comma, whole)
+                                      : snprintf(text + used, size - used, "%s%d:%lu%s", comma, argument,
+                                                 (unsigned long)(address - nearest), whole));
     }
 }
 
-static void candidates(uint32_t number, const struct registers *registers, const unsigned char *arguments,
-                       unsigned char *stack, size_t bytes, int error, const struct picture *c)
+/* What a call begins with. */
+struct call {
+    const struct implfuzz_function *function;
+    const struct registers *registers;
+    unsigned char *stack;
+    size_t bytes;
+    int error;
+};
+
+/* Runs a function on what the call began with, and puts memory back behind it. */
+static enum difference try(void *code, const struct call *call, const struct picture *c, struct places *places)
 {
-    const struct implfuzz_function *function = &implfuzz_functions[number];
+    struct picture picture = {0};
+    implfuzz_rust_heap_clear();
+    forget_allocations();
+    errno = call->error;
+    enum difference difference =
+        implfuzz_run(code, call->registers, call->stack, call->function->stack_bytes, &picture.result);
+    picture.error = errno;
+    keep_allocations(&picture);
+    if (STATE->overflow)
+        difference = DIFFERS_MEMORY;
+    STATE->overflow = 0;
+    if (difference == SAME)
+        difference = compare(call->function->result, c, &picture, call->stack, call->bytes, places);
+    if (difference == SAME && STATE->rust_live != 0)
+        difference = DIFFERS_HEAP;
+    implfuzz_put_back_before();
+    memcpy(call->stack, STATE->stack_before, call->bytes);
+    return difference;
+}
+
+/* A panic's text takes one line of the report. */
+static void one_line(char *text)
+{
+    for (char *end = text; (end = strchr(end, '\n'));)
+        *end = ' ';
+}
+
+/* Whether the call says something of the candidates: C does the same twice, also on their stack. */
+static int candidates(uint32_t number, void *original, const struct call *call, const struct picture *c)
+{
     struct counts *own = &STATE->counts[number];
-    for (size_t at = 0; at < function->count; at++) {
+    int is_steady = -1;
+    for (size_t at = 0; at < call->function->count; at++) {
         if (own->killed[at])
             continue;
-        struct picture picture = {0};
         struct places places = {0};
-        implfuzz_rust_heap_clear();
-        forget_allocations();
-        errno = error;
-        enum difference difference =
-            implfuzz_run(function->candidates[at], registers, arguments, function->stack_bytes, &picture.result);
-        picture.error = errno;
-        keep_allocations(&picture);
-        if (STATE->overflow)
-            difference = DIFFERS_MEMORY;
-        STATE->overflow = 0;
-        if (difference == SAME)
-            difference = compare(function->result, c, &picture, stack, bytes, &places);
-        if (difference == SAME && STATE->rust_live != 0)
-            difference = DIFFERS_HEAP;
-        implfuzz_put_back_before();
-        memcpy(stack, STATE->stack_before, bytes);
+        void *candidate = call->function->candidates[at];
+        enum difference difference = try(candidate, call, c, &places);
+        /* The machine may have been slow. */
+        if (difference == HUNG)
+            difference = try(candidate, call, c, &places);
         if (difference == SAME)
             continue;
+        char said[sizeof STATE->said];
+        memcpy(said, STATE->said, sizeof said);
+        if (is_steady < 0) {
+            struct places of_c = {0};
+            is_steady = try(original, call, c, &of_c) == SAME;
+        }
+        if (!is_steady)
+            return 0;
         own->killed[at] = (unsigned char)difference;
         own->alive--;
-        for (char *end = STATE->said; (end = strchr(end, '\n'));)
-            *end = ' ';
+        one_line(said);
         char where[PLACES * 32];
-        words_of(&places, registers, where, sizeof where);
+        words_of(&places, call->registers, where, sizeof where);
         implfuzz_report("killed %u %zu %d %lu %lu %d %s %s\n", number, at, difference, (unsigned long)STATE->input,
-                        (unsigned long)own->calls_of_input, has_moved(c, &picture), where, STATE->said);
+                        (unsigned long)own->calls_of_input, places.excuse, where, said);
     }
+    return 1;
 }
 
 /* The candidate runs for C; a difference ends the run of this input. */
@@ -181,6 +212,7 @@ static void replace(uint32_t number, const struct registers *registers, const un
     STATE->ticks_allowed = implfuzz_patience(REPLACED_TICKS);
     enum difference difference = implfuzz_run(candidate, registers, arguments, function->stack_bytes, result);
     if (difference != SAME) {
+        one_line(STATE->said);
         implfuzz_report("replaced %lu %d %s\n", (unsigned long)STATE->input, difference, STATE->said);
         _exit(0);
     }
@@ -198,7 +230,7 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
         replace(number, registers, frame + 16, result);
         return 1;
     }
-    if (STATE->judging || STATE->purpose == COUNTS || !own->alive || !STATE->stack_base || !is_chosen(own, function->count))
+    if (STATE->judging || STATE->purpose == COUNTS || !own->alive || !STATE->stack_base || !implfuzz_is_chosen(own, function->count))
         return 0;
     if (STATE->purpose == BRANCHES) {
         STATE->judging = 1;
@@ -238,9 +270,14 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
         memcpy(STATE->stack_after, stack, bytes);
         implfuzz_put_back_before();
         memcpy(stack, STATE->stack_before, bytes);
-        own->judged++;
-        own->judged_of_input++;
-        candidates(number, registers, stack, stack, bytes, error, &c);
+        struct call call = {function, registers, stack, bytes, error};
+        if (candidates(number, implfuzz_original(entry), &call, &c)) {
+            own->judged++;
+            own->judged_of_input++;
+            own->distinct += implfuzz_is_distinct(function, registers) != 0;
+        } else {
+            own->unsteady++;
+        }
         implfuzz_put_back_after();
         memcpy(stack, STATE->stack_after, bytes);
         implfuzz_untrack();

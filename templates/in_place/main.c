@@ -95,25 +95,34 @@ static struct left leave_of(int result)
     return left;
 }
 
-/* Whether the driver leaves the same with the candidate in C's place. */
-static int is_replaced(const struct work *work, const unsigned char *data, size_t size)
+/* What the driver leaves with C, once more, and with the candidate in C's place. */
+enum end { AGREES, OTHERWISE, UNSTEADY };
+
+static int is_same(const struct left *a, const struct left *b)
 {
-    struct left left[2];
+    return a->result == b->result && a->live == b->live && a->variables == b->variables;
+}
+
+static enum end replaced(const struct work *work, const unsigned char *data, size_t size)
+{
+    struct left left[3];
     unsigned char *copy = mmap(NULL, size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     memcpy(copy, data, size);
-    for (int at = 0; at < 2; at++) {
+    for (int at = 0; at < 3; at++) {
         back_to_start(&work->start);
         unsigned char *own = implfuzz_of_malloc(size);
         memcpy(own, copy, size);
         STATE->said[0] = 0;
         implfuzz_rust_heap_clear();
-        if (at == 1)
+        if (at == 2)
             implfuzz_patch((uint32_t)work->function);
         left[at] = leave_of(drive(own, size));
         implfuzz_unpatch((uint32_t)work->function);
     }
     munmap(copy, size + 1);
-    return left[0].result == left[1].result && left[0].live == left[1].live && left[0].variables == left[1].variables;
+    if (!is_same(&left[0], &left[1]))
+        return UNSTEADY;
+    return is_same(&left[0], &left[2]) ? AGREES : OTHERWISE;
 }
 
 static void run(struct work *work, const char *path)
@@ -135,13 +144,15 @@ static void run(struct work *work, const char *path)
     STATE->input = work->input;
     for (size_t at = 0; at < implfuzz_function_count; at++)
         STATE->counts[at].calls_of_input = STATE->counts[at].judged_of_input = 0;
+    STATE->judging = STATE->in_candidate = 0;
     implfuzz_report("input %lu\n", (unsigned long)work->input);
-    if (STATE->purpose != REPLACES)
+    if (STATE->purpose != REPLACES) {
         drive(data, size);
-    else if (is_replaced(work, data, size))
-        implfuzz_report("agrees %lu\n", (unsigned long)work->input);
-    else
-        implfuzz_report("replaced %lu 0\n", (unsigned long)work->input);
+    } else {
+        enum end end = replaced(work, data, size);
+        implfuzz_report(end == AGREES ? "agrees %lu\n" : end == UNSTEADY ? "unsteady %lu\n" : "replaced %lu 0\n",
+                        (unsigned long)work->input);
+    }
     back_to_start(&work->start);
     for (size_t at = 0; at < implfuzz_function_count && work->function < 0; at++)
         if (STATE->counts[at].calls_of_input)
@@ -158,8 +169,8 @@ static void end_function(const struct work *work)
     implfuzz_unpatch((uint32_t)work->function);
     if (STATE->purpose == BRANCHES)
         implfuzz_branches_write(work->counts);
-    implfuzz_report("judged %ld %lu %lu %u %s\n", (long)work->function, (unsigned long)own->calls,
-                    (unsigned long)own->judged, own->alive, own->outside ? own->outside : "-");
+    implfuzz_report("judged %ld %lu %lu %lu %s\n", (long)work->function, (unsigned long)own->calls,
+                    (unsigned long)own->judged, (unsigned long)own->distinct, own->outside ? own->outside : "-");
 }
 
 static void begin_function(struct work *work, enum purpose purpose, size_t number, uint64_t milliseconds)
@@ -172,6 +183,7 @@ static void begin_function(struct work *work, enum purpose purpose, size_t numbe
     const struct implfuzz_function *function = &implfuzz_functions[number];
     struct counts *own = &STATE->counts[number];
     memset(own, 0, sizeof *own);
+    memset(STATE->seen, 0, sizeof STATE->seen);
     own->alive = (unsigned char)(function->count < CANDIDATES ? function->count : CANDIDATES);
     if (purpose == BRANCHES)
         own->alive = 1;

@@ -160,6 +160,7 @@ void *implfuzz_of_malloc(size_t bytes)
     STATE->allocations = STATE->allocations * 31 + bytes + 1;
     STATE->allocated++;
     unsigned char *data = (unsigned char *)block + HEADER;
+    memset(data, FRESH, bytes);
     memset(data + bytes, RED, capacity(block) - bytes);
     return data;
 }

@@ -110,32 +110,85 @@ static const unsigned char *after_c(const unsigned char *address)
     return number ? after(number - 1) + ((uintptr_t)address & (PAGE - 1)) : address;
 }
 
+/* A byte as it was before the call. */
+static const unsigned char *before_call(const unsigned char *address)
+{
+    uint32_t number = STATE->regions[0].logged[(size_t)(address - ARENA) / PAGE];
+    return number ? STATE->before + (number - 1) * PAGE + ((uintptr_t)address & (PAGE - 1)) : address;
+}
+
+extern unsigned char __executable_start[];
+
+static int is_constant(uint64_t address)
+{
+    return address >= (uintptr_t)__executable_start && address < (uintptr_t)__data_start;
+}
+
+enum excuse implfuzz_excuse(uint64_t c, uint64_t own, int moved)
+{
+    if (moved && implfuzz_is_arena((void *)c) && implfuzz_is_arena((void *)own))
+        return MOVED;
+    if (!is_constant(c) || !is_constant(own))
+        return NONE;
+    for (size_t at = 0; at < 64 && is_constant(c + at) && is_constant(own + at); at++) {
+        const unsigned char *bytes[] = {(unsigned char *)c + at, (unsigned char *)own + at};
+        if (*bytes[0] != *bytes[1])
+            return OTHER_CONSTANT;
+        if (*bytes[0] == 0 && at > 0)
+            return EQUAL_CONSTANTS;
+    }
+    return EQUAL_CONSTANTS;
+}
+
 /* Whether a byte of the arena that differs counts: in a block of C's or of the candidate's. */
-static enum difference counts(const unsigned char *address)
+static int counts(const unsigned char *address, unsigned char then, int moved, enum excuse *excused)
 {
     const unsigned char *own = implfuzz_block(address);
     if (!own)
-        return SAME;
+        return 0;
     int is_live = implfuzz_is_live(own), was_live = implfuzz_is_live(after_c(own));
-    return is_live || was_live ? DIFFERS_MEMORY : SAME;
+    if (!is_live && !was_live)
+        return 0;
+    int is_new = !implfuzz_is_live(before_call(own));
+    if (moved && (is_new || is_live != was_live)) {
+        *excused = MOVED;
+        return 0;
+    }
+    /* What C never wrote has no value. */
+    return !(is_new && was_live && then == FRESH);
+}
+
+void implfuzz_add_place(struct places *places, const unsigned char *address, uint64_t c, uint64_t own)
+{
+    int same = 0;
+    for (uint64_t differs = c ^ own, byte = 0; byte < 8; byte++)
+        same += (differs >> (8 * byte) & 0xff) == 0;
+    places->is_whole[places->count] = same == 0;
+    places->address[places->count++] = address;
 }
 
 /* How C's memory differs from that which is there now. Pages that neither wrote are equal. */
-enum difference implfuzz_compare_pages(const unsigned char **places, size_t *count)
+enum difference implfuzz_compare_pages(struct places *places, int moved)
 {
     enum difference first = SAME;
     for (size_t at = 0; at < STATE->logged; at++) {
         const unsigned char *now = STATE->log[at].address, *then = after(at);
         if (memcmp(now, then, PAGE) == 0)
             continue;
-        for (size_t byte = 0; byte < PAGE && *count < PLACES; byte++) {
-            enum difference difference = SAME;
-            if (now[byte] != then[byte])
-                difference = implfuzz_is_arena(now) ? counts(now + byte) : DIFFERS_VARIABLE;
-            if (difference == SAME)
+        int is_arena = implfuzz_is_arena(now);
+        for (size_t byte = 0; byte < PAGE && places->count < PLACES; byte++) {
+            if (now[byte] == then[byte] || (is_arena && !counts(now + byte, then[byte], moved, &places->excuse)))
                 continue;
-            places[(*count)++] = now + byte;
-            first = first == SAME ? difference : first;
+            uint64_t words[2];
+            memcpy(&words[0], then + (byte & ~(size_t)7), 8);
+            memcpy(&words[1], now + (byte & ~(size_t)7), 8);
+            enum excuse excuse = implfuzz_excuse(words[0], words[1], moved);
+            if (excuse == MOVED || excuse == OTHER_CONSTANT)
+                places->excuse = excuse;
+            if (excuse == NONE) {
+                implfuzz_add_place(places, now + byte, words[0], words[1]);
+                first = first != SAME ? first : is_arena ? DIFFERS_MEMORY : DIFFERS_VARIABLE;
+            }
             byte |= 7;
         }
     }

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
-#define HEAP ((unsigned char *)0x220000000000)
+#define HEAP ((unsigned char *)IMPLFUZZ_BASE + 0x100000000000)
 #define HEAP_BYTES ((size_t)1 << 30)
 
 void implfuzz_rust_heap_make(void)
@@ -35,7 +35,7 @@ static void *take(size_t align, size_t bytes)
     STATE->rust_used = start + bytes;
     STATE->rust_live++;
     memcpy(HEAP + start - sizeof bytes, &bytes, sizeof bytes);
-    return HEAP + start;
+    return memset(HEAP + start, FRESH, bytes);
 }
 
 void *implfuzz_rust_malloc(size_t bytes)
@@ -45,8 +45,8 @@ void *implfuzz_rust_malloc(size_t bytes)
 
 void implfuzz_rust_free(void *address)
 {
-    if (address)
-        STATE->rust_live--;
+    if (address && --STATE->rust_live == 0)
+        STATE->rust_used = 0;
 }
 
 void *implfuzz_rust_calloc(size_t count, size_t size)

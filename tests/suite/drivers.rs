@@ -92,7 +92,7 @@ fn a_driver_by_hand_starts_from_a_skeleton() {
     repo.run(&["drivers"]).fails(2, &["LLVMFuzzerTestOneInput", "drivers --new"]);
     repo.run(&["drivers", "--new", "mine"]).ok();
     let ran = repo.run(&["drivers", "--seconds", "1"]);
-    assert!(ran.ok().stdout.contains("0 of 15 functions are reached"), "{ran}");
+    assert!(ran.ok().stdout.contains("0 of 16 functions are reached"), "{ran}");
     // To judge nothing is no success.
     repo.run(&["drivers", "--seconds", "1", "--ports"]).code(11).shows("no driver reaches a port");
     repo.run(&["drivers", "--new", "../mine"]).fails(2, &["cannot be the name"]);
@@ -137,7 +137,7 @@ fn judged(wrong: &[(&str, &str, &str)]) -> BTreeMap<String, Value> {
 #[test]
 fn right_ports_are_the_same_in_place() {
     let ports = judged(&[]);
-    assert_eq!(ports.len(), 6);
+    assert_eq!(ports.len(), 7);
     for (name, port) in &ports {
         assert_eq!((&port["differs"], &port["broke"]), (&Value::Null, &Value::Null), "{name}: {port}");
         assert!(port["judged"].as_u64().unwrap() > 20, "{name}: {port}");
@@ -165,6 +165,7 @@ fn wrong_ports_differ_in_place() {
         ("link_item", "(*item).next = *slot;", "", "memory"),
         ("store_load", count, "static mut N: u64 = 0; N += 1; (*store).count as f64", "variable"),
         ("store_remove", "libc::free(item.cast());", "", "allocation"),
+        ("store_kind", "c\"open\"", "c\"other\"", "result"),
     ]);
     // These in another run, because a port is judged with the ports that it calls.
     let size = "(*store).size = size;";
@@ -187,6 +188,12 @@ fn ports_that_do_not_return_differ_in_place() {
         ("store_load", "(*store).count as f64", "*(8 as *const usize) as f64", "crash"),
         ("store_remove", "(*store).count -= 1;", "libc::exit(0);", "exit"),
     ]);
+}
+
+#[test]
+fn memory_that_a_port_does_not_write_is_no_zero() {
+    let calloc = "libc::calloc(size, core::mem::size_of::<*mut ffi::item>())";
+    all_differ(&[("grow", calloc, "libc::malloc(size * core::mem::size_of::<*mut ffi::item>())", "memory")]);
 }
 
 #[test]
@@ -239,12 +246,12 @@ fn drivers_give_the_evidence_that_no_harness_can() {
     assert!(lock.contains("driver-files = [\"fuzz/names.c\", \"fuzz/words.cc\"]"), "{lock}");
 
     // The evidence is about the drivers, too.
-    repo.run(&["check"]).code(11).shows("evidence holds for 2 of 6 ports (1 verified, 1 weak)");
+    repo.run(&["check"]).code(11).shows("evidence holds for 2 of 7 ports (1 verified, 1 weak)");
     let driver = repo.read("fuzz/names.c");
     repo.write("fuzz/names.c", &format!("{driver}\n/* changed */\n"));
     repo.run(&["check"]).code(11).shows("link_item: stale: since it was judged, a driver changed");
     repo.write("fuzz/names.c", &driver);
-    repo.run(&["check"]).code(11).shows("evidence holds for 2 of 6 ports");
+    repo.run(&["check"]).code(11).shows("evidence holds for 2 of 7 ports");
 }
 
 #[test]

@@ -20,6 +20,8 @@ use serde_json::json;
 use std::collections::BTreeSet;
 
 /// Audit, build and fuzz ports against the C original
+///
+/// If the repository has drivers (`cargo implfuzz drivers`), ports are also judged where drivers call them.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]

@@ -129,18 +129,6 @@ impl Crate {
     }
 }
 
-/// The hash of drivers and of how they are built; empty where there are none. Their inputs are left out: each judgement
-/// may find more.
-pub fn drivers_hash(root: &Path, settings: &config::Drivers, files: &[String]) -> String {
-    if files.is_empty() {
-        return String::new();
-    }
-    let text = |file: &String| std::fs::read(root.join(file)).unwrap_or_else(|_| ABSENT.into());
-    let texts = files.iter().flat_map(|file| [file.clone().into_bytes(), text(file)]);
-    let words = settings.flags.iter().chain(&settings.link).map(|word| word.clone().into_bytes());
-    of_parts(texts.chain(words))
-}
-
 /// The other harnesses that a harness names, each once.
 fn steps(harness: &str) -> BTreeSet<&str> {
     let ends = harness.match_indices("::OPERATION").map(|(at, _)| &harness[..at]);

@@ -4,10 +4,12 @@
 mod c_tree;
 mod graph;
 mod crate_files;
+mod drivers;
 mod ports;
 
 pub use c_tree::{CTree, UnitFlags};
-pub use crate_files::{Crate, FileHashes, KnownContract, drivers_hash};
+pub use crate_files::{Crate, FileHashes, KnownContract};
+pub use drivers::drivers_hash;
 pub use graph::{DependencyGraph, Links, LinksOf, Root, short};
 pub use ports::{port_hash, port_mentions, ports_called};
 

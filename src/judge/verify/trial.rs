@@ -177,6 +177,10 @@ impl<'p> Trial<'p> {
             return self.without_run(&changed(), judging);
         }
         match (&self.decided, ran) {
+            // A short run asks no driver: what drivers said holds.
+            (Some(Outcome { grade: Grade::Unverifiable, .. }), _) if self.in_place_before().is_some() => {
+                Ok(self.in_place_before().cloned().unwrap_or_default())
+            }
             // Drivers judge what no harness can.
             (Some(Outcome { grade: Grade::Unverifiable, shortcomings, .. }), _)
                 if self.in_place.is_some() =>
@@ -191,6 +195,14 @@ impl<'p> Trial<'p> {
                 _ => self.with_run(ran, judging, grounds),
             },
             (None, None) => Err(Error::new(ErrorKind::Internal, "a port was neither run nor refused")),
+        }
+    }
+
+    /// The earlier judgement of a short run, if it rests on drivers.
+    fn in_place_before(&self) -> Option<&Judgement> {
+        match &self.ask {
+            Ask::Short(known) => Some(&**known).filter(|known| known.in_place.is_some()),
+            Ask::Whole => None,
         }
     }
 

@@ -132,6 +132,11 @@ void store_dump(const struct store *store)
         fprintf(stderr, "%zu names\n", store->count);
 }
 
+const char *store_kind(const struct store *store)
+{
+    return store->count == 0 ? "empty" : store->count < store->size ? "open" : "full";
+}
+
 int store_note(struct store *store, const char *format, ...)
 {
     char text[64];

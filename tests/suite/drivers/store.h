@@ -27,6 +27,8 @@ const struct item *store_find(const struct store *store, const char *name, size_
 void store_dump(const struct store *store);
 int store_note(struct store *store, const char *format, ...);
 int store_merge(struct store *into, const struct store *from);
+/* What it holds, in a word. */
+const char *store_kind(const struct store *store);
 double store_load(const struct store *store);
 
 static inline int store_is_empty(const struct store *store)

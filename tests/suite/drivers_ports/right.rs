@@ -50,6 +50,12 @@ pub unsafe fn store_load(store: *const ffi::store) -> f64 {
     unsafe { (*store).count as f64 / (*store).size as f64 }
 }
 
+pub unsafe fn store_kind(store: *const ffi::store) -> *const ::core::ffi::c_char {
+    let (count, size) = unsafe { ((*store).count, (*store).size) };
+    let word = if count == 0 { c"empty" } else if count < size { c"open" } else { c"full" };
+    word.as_ptr()
+}
+
 pub unsafe fn store_remove(
     store: *mut ffi::store,
     name: *const ::core::ffi::c_char,

@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         case 2: store_note(store, "%d", (int)length); break;
         default: store_add(store, name, length);
         }
-        seen += (unsigned)(store_load(store) * 100);
+        seen += (unsigned)(store_load(store) * 100) + (unsigned char)store_kind(store)[0];
         data += 2 + length;
         size -= 2 + length;
     }

@@ -1,0 +1,79 @@
+//! The inputs of drivers: campaigns with the sanitised library, and what the kept inputs reach.
+
+use super::{Driven, Inputs, Work};
+use crate::c::entries::Entries;
+use crate::error::Result;
+use crate::event::{Event, Reporter};
+use crate::in_place::build::{self, Built, Parts};
+use crate::in_place::candidates::Candidates;
+use crate::in_place::corpus::{self, Corpus, Sanitised};
+use crate::in_place::driver::Driver;
+use crate::in_place::run;
+use crate::platform::workspace::write_atomic;
+use fs_err as fs;
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Time for a corpus to run once.
+const REPLAY: Duration = Duration::from_secs(120);
+
+/// The library, built for its drivers.
+pub(super) struct Campaigns<'w, 'p> {
+    work: &'w Work<'p>,
+    parts: Parts<'w>,
+    /// The folder of `built`.
+    watched: PathBuf,
+    /// Counts which functions are called.
+    built: Built,
+    /// Built for the first campaign.
+    sanitised: OnceCell<Sanitised>,
+}
+
+impl<'w, 'p> Campaigns<'w, 'p> {
+    pub fn prepare(work: &'w Work<'p>, entries: &'w Entries, reporter: &mut dyn Reporter) -> Result<Self> {
+        let (parts, watched) = (work.parts(entries, Candidates::None), work.dir("reach"));
+        let step = "building the library for its drivers".into();
+        reporter.event(Event::StepStarted { step, total: None });
+        let built = build::library(parts, work.place(&watched)?)?;
+        reporter.event(Event::StepFinished { message: String::new() });
+        Ok(Self { work, parts, watched, built, sanitised: OnceCell::new() })
+    }
+
+    /// A driver with its inputs and what they reach.
+    pub fn driven(&self, driver: Driver, inputs: Inputs, reporter: &mut dyn Reporter) -> Result<Driven> {
+        let work = self.work;
+        let (dir, committed) = (work.dir("corpora").join(&driver.name), work.committed(&driver));
+        let (mark, made_of) = (dir.join("made-of"), work.made_of(&driver)?);
+        let is_kept = inputs == Inputs::Kept && fs::read_to_string(&mark).is_ok_and(|text| text == made_of);
+        let corpus = match is_kept {
+            true => Corpus::kept(&dir)?,
+            false => {
+                let corpus = self.fuzzed(&driver, (&dir, &committed), reporter)?;
+                write_atomic(&mark, made_of.as_bytes())?;
+                corpus
+            }
+        };
+        let corpus = corpus.with(&committed)?;
+        let program = self.built.program(&driver, self.parts, work.place(&self.watched)?)?;
+        let reach = run::reach(&program, &corpus.inputs, REPLAY, work.interrupt)?;
+        Ok(Driven { driver, corpus, reach })
+    }
+
+    fn fuzzed(&self, driver: &Driver, dirs: (&Path, &Path), reporter: &mut dyn Reporter) -> Result<Corpus> {
+        let dir = self.work.dir("fuzz");
+        let place = self.work.place(&dir)?;
+        let sanitised = match self.sanitised.get() {
+            Some(sanitised) => sanitised,
+            None => {
+                let made = corpus::sanitised(self.parts, place)?;
+                self.sanitised.get_or_init(|| made)
+            }
+        };
+        let step = format!("fuzzing {} for {} s", driver.file, self.parts.settings.seconds);
+        reporter.event(Event::StepStarted { step, total: None });
+        let corpus = sanitised.fuzz(driver, self.parts, place, dirs)?;
+        reporter.event(Event::StepFinished { message: format!("{} inputs", corpus.inputs.len()) });
+        Ok(corpus)
+    }
+}

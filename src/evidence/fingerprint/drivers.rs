@@ -1,0 +1,94 @@
+//! What a verdict in place is about, beside C and the port: the drivers, and how they are built.
+
+use super::crate_files::ABSENT;
+use crate::config;
+use crate::digest::of_parts;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The hash of drivers, of the files that they include by name, and of what they are linked with; empty where there are
+/// none. Their inputs are left out: each judgement may find more.
+pub fn drivers_hash(root: &Path, settings: &config::Drivers, files: &[String]) -> String {
+    if files.is_empty() {
+        return String::new();
+    }
+    let folders = settings.flags.iter().filter_map(|flag| flag.strip_prefix("-I")).map(|dir| root.join(dir));
+    let folders: Vec<PathBuf> = folders.chain([root.to_owned()]).collect();
+    let mut texts = BTreeMap::new();
+    let mut open: Vec<PathBuf> = files.iter().map(|file| root.join(file)).collect();
+    while let Some(path) = open.pop() {
+        if texts.contains_key(&path) {
+            continue;
+        }
+        let text = std::fs::read(&path).unwrap_or_else(|_| ABSENT.into());
+        open.extend(included(&path, &text, &folders));
+        texts.insert(path, text);
+    }
+    let linked = settings.link.iter().map(|word| root.join(word)).filter(|path| path.is_file());
+    let linked = linked.filter_map(|path| std::fs::read(path).ok());
+    let texts = texts.into_iter().flat_map(|(path, text)| {
+        let name = path.strip_prefix(root).unwrap_or(&path).as_os_str().as_encoded_bytes().to_vec();
+        [name, text]
+    });
+    let words = |words: &[String]| of_parts(words).into_bytes();
+    of_parts(texts.chain(linked).chain([words(&settings.flags), words(&settings.link)]))
+}
+
+/// The files that a text includes with `"`, where they are found.
+fn included(path: &Path, text: &[u8], folders: &[PathBuf]) -> Vec<PathBuf> {
+    let text = String::from_utf8_lossy(text);
+    let names = text.lines().filter_map(|line| {
+        let line = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
+        line.trim_start().strip_prefix('"')?.split('"').next().map(str::to_owned)
+    });
+    let beside = path.parent().map(Path::to_owned);
+    let find = |name: String| {
+        let places = beside.iter().chain(folders).map(|dir| dir.join(&name));
+        places.into_iter().find(|path| path.is_file())
+    };
+    names.filter_map(find).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_driver_includes_and_is_linked_with_is_part_of_it() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let write = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            std::fs::write(path, text).expect("written");
+        };
+        write("fuzz/a.c", "#include <stdint.h>\n# include \"common.h\"\n#include \"far.h\"\n");
+        write("fuzz/common.h", "#include \"common.h\"\n");
+        write("inc/far.h", "");
+        write("other.h", "");
+        write("helper.o", "object");
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let settings = config::Drivers {
+            flags: words(&["-Iinc"]),
+            link: words(&["helper.o", "-lm"]),
+            ..config::Drivers::default()
+        };
+        let hash = || drivers_hash(dir.path(), &settings, &words(&["fuzz/a.c"]));
+        let before = hash();
+        for (file, text) in [("fuzz/a.c", ""), ("fuzz/common.h", "x"), ("inc/far.h", "x"), ("helper.o", "y")]
+        {
+            let kept = std::fs::read_to_string(dir.path().join(file)).expect("there");
+            write(file, text);
+            assert_ne!(hash(), before, "{file}");
+            write(file, &kept);
+        }
+        write("other.h", "x");
+        assert_eq!(hash(), before);
+        let moved = config::Drivers {
+            flags: words(&["-Iinc", "helper.o"]),
+            link: words(&["-lm"]),
+            ..settings.clone()
+        };
+        assert_ne!(drivers_hash(dir.path(), &moved, &words(&["fuzz/a.c"])), before);
+        assert_eq!(drivers_hash(dir.path(), &settings, &[]), "");
+    }
+}

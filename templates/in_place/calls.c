@@ -1,0 +1,60 @@
+/* Which calls of a function are judged, and which of them are told apart. */
+#define _GNU_SOURCE
+#include "in_place.h"
+
+/* Judged calls of a function in one input, where many mutants run on each. */
+#define MOST_OF_INPUT 40
+/* The first ones, where one port runs on each, or the branches of these calls are counted. */
+#define FIRST_ALONE 200
+/* Bytes behind a pointer by which calls are told apart. */
+#define BYTES_BEHIND 256
+
+/*
+ * The first calls, and ever fewer of the later ones: a hash spreads them. A port gets more calls, and all that mutants
+ * get.
+ */
+int implfuzz_is_chosen(const struct counts *own, size_t candidates)
+{
+    uint64_t call = own->calls_of_input;
+    uint64_t most = candidates <= 1 ? FIRST_ALONE + MOST_OF_INPUT : MOST_OF_INPUT;
+    if (own->judged_of_input >= most)
+        return 0;
+    if (candidates <= 1 && call <= FIRST_ALONE)
+        return 1;
+    return call <= 3 || (call & (call - 1)) == 0 || call * 0x9e3779b97f4a7c15u >> 58 == 0;
+}
+
+/*
+ * Whether no call before had these arguments, and the same bytes behind those that point to blocks. What takes none is told
+ * apart by input.
+ */
+int implfuzz_is_distinct(const struct implfuzz_function *function, const struct registers *registers)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    if (function->integers + function->vectors == 0)
+        hash ^= STATE->input;
+    for (size_t at = 0; at < function->integers; at++) {
+        uint64_t word = registers->integer[at];
+        const unsigned char *block = implfuzz_is_arena((void *)word) ? implfuzz_block((unsigned char *)word) : NULL;
+        if (!block) {
+            hash = (hash ^ word) * 0x100000001b3u;
+            continue;
+        }
+        for (size_t byte = 0; byte < BYTES_BEHIND && (word + byte) / PAGE == word / PAGE; byte++)
+            hash = (hash ^ ((unsigned char *)word)[byte]) * 0x100000001b3u;
+    }
+    for (size_t at = 0; at < function->vectors; at++)
+        for (size_t byte = 0; byte < 8; byte++)
+            hash = (hash ^ registers->vector[at][byte]) * 0x100000001b3u;
+    hash |= 1;
+    for (size_t at = 0; at < SEEN; at++) {
+        uint64_t *place = &STATE->seen[(hash >> 20 ^ hash) + at & (SEEN - 1)];
+        if (*place == hash)
+            return 0;
+        if (*place == 0) {
+            *place = hash;
+            return 1;
+        }
+    }
+    return 0;
+}
