@@ -44,7 +44,7 @@ pub fn branches(
     let one = |(function, calls): &(Number, Vec<u64>)| {
         let mut profiles = Vec::new();
         for ((driven, program), calls) in report.drivers.iter().zip(&programs).zip(calls) {
-            let inputs = driven.inputs_of(*function);
+            let inputs = driven.judged_on(*function);
             if *calls > 0 && !inputs.is_empty() {
                 let file = dir.join(format!("{function}-{}.profraw", driven.driver.name));
                 run::count_branches(program, *function, &inputs, (*calls, &file), interrupt)?;

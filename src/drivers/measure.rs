@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::in_place::build;
 use crate::in_place::candidates::Candidates;
-use crate::in_place::run::{self, Judged, Number};
+use crate::in_place::run::{self, Enough, Judged, Number};
 use crate::in_place::table::why_not;
 use crate::platform::process::Interrupt;
 use crate::project::Project;
@@ -19,6 +19,9 @@ use std::time::Duration;
 
 /// Largest number of mutants of one function, for harnesses, too: so both measure the same ones.
 pub const MOST: usize = 30;
+
+/// Calls of one function on which its mutants run, with each driver.
+const CALLS: u64 = 5000;
 
 /// The measurements of one function.
 #[derive(Debug, Clone)]
@@ -67,7 +70,8 @@ pub fn measure(
     reporter.event(Event::StepFinished { message: String::new() });
     let count = reached.len();
     reporter.event(Event::StepStarted { step: format!("judging {count} functions in place"), total: None });
-    let judged = judge_all(&report.drivers, &programs, reached, time, interrupt)?;
+    let enough = Enough { time, calls: CALLS };
+    let judged = judge_all(&report.drivers, &programs, reached, enough, interrupt)?;
     reporter.event(Event::StepFinished { message: String::new() });
     let result = |(number, (judged, _)): (&Number, (Judged, Vec<u64>))| {
         result(&project.library, &project.library.functions[*number], judged, &made)
@@ -81,16 +85,16 @@ pub(super) fn judge_all(
     drivers: &[Driven],
     programs: &[PathBuf],
     functions: &[Number],
-    time: Duration,
+    enough: Enough,
     interrupt: &Interrupt,
 ) -> Result<Vec<(Judged, Vec<u64>)>> {
     let judge = |number: &Number| {
         let (mut judged, mut by_driver) = (Judged::default(), Vec::new());
         for (driven, program) in drivers.iter().zip(programs) {
-            let inputs = driven.inputs_of(*number);
+            let inputs = driven.judged_on(*number);
             let one = match inputs.is_empty() {
                 true => Judged::default(),
-                false => run::judge(program, *number, &inputs, time, interrupt)?,
+                false => run::judge(program, *number, &inputs, enough, interrupt)?,
             };
             by_driver.push(one.judged);
             judged.add(one);

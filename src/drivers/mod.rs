@@ -61,6 +61,15 @@ impl Driven {
         let reach = self.reach.iter().filter(|reach| reach.calls.contains_key(&function));
         reach.map(|reach| reach.input.as_path()).collect()
     }
+
+    /// The same and further inputs, which may reach it; nothing where no input of the corpus does.
+    fn judged_on(&self, function: Number) -> Vec<&Path> {
+        let mut inputs = self.inputs_of(function);
+        if !inputs.is_empty() {
+            inputs.extend(self.corpus.more.iter().map(PathBuf::as_path));
+        }
+        inputs
+    }
 }
 
 /// A function that no driver reaches.

@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::in_place::build;
 use crate::in_place::candidates::{Candidates, Ports};
-use crate::in_place::run::{self, Difference, Judged, Number, Replaced, Told};
+use crate::in_place::run::{self, Difference, Enough, Judged, Number, Replaced, Told};
 use crate::in_place::typed::{Meaning, meaning};
 use crate::platform::process::Interrupt;
 use crate::project::port_for_c::{File, port_for_c};
@@ -136,7 +136,8 @@ impl<'a> PortsBuilt<'a> {
     ) -> Result<Vec<PortJudged>> {
         let step = format!("judging {} ports in place", wanted.len());
         reporter.event(Event::StepStarted { step, total: None });
-        let judged = judge_all(&self.report.drivers, &self.programs, wanted, time, self.interrupt)?;
+        let enough = self.enough(time);
+        let judged = judge_all(&self.report.drivers, &self.programs, wanted, enough, self.interrupt)?;
         reporter.event(Event::StepFinished { message: String::new() });
         let library = &self.project.library;
         let all = wanted.iter().zip(judged).map(|(&number, (mut judged, by_driver))| {
@@ -149,6 +150,11 @@ impl<'a> PortsBuilt<'a> {
             PortJudged { number, symbol: function.name.clone(), judged, by_driver, meaning }
         });
         Ok(all.collect())
+    }
+
+    /// As many calls as a grade asks for, with each driver.
+    fn enough(&self, time: Duration) -> Enough {
+        Enough { time, calls: self.project.config.grade.executions.max(1) }
     }
 
     /// Runs the drivers with a port in C's place, each on its inputs that reach the function; with what came of it the
@@ -197,7 +203,7 @@ impl<'a> PortsBuilt<'a> {
         let file = Work::of(self.project, self.interrupt)?.dir("ports").join("input");
         fs_err::write(&file, input)?;
         if place.call > 0 {
-            return run::judge(program, function, &[&file], time, self.interrupt);
+            return run::judge(program, function, &[&file], self.enough(time), self.interrupt);
         }
         let replaced = run::replace(program, function, &[&file], self.interrupt)?;
         let killed = replaced.differs.into_iter().map(|told| (0, told)).collect();

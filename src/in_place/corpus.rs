@@ -8,7 +8,9 @@ use crate::c::flags::old_c_flags;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Job, Limits, time_limits};
 use crate::platform::toolchain::CompilerKind;
+use crate::platform::workspace::write_atomic;
 use crate::symbol::Unit;
+use camino::Utf8Path;
 use fs_err as fs;
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use std::path::{Path, PathBuf};
@@ -19,11 +21,21 @@ const SANITISED: [&str; 6] =
 /// Bytes, seconds and megabytes of one input.
 const LIMITS: [&str; 3] = ["-max_len=4096", "-timeout=5", "-rss_limit_mb=1024"];
 
+/// libFuzzer in a process of its own, which goes on after a crash.
+const FORK: [&str; 4] = ["-fork=1", "-ignore_crashes=1", "-ignore_timeouts=1", "-ignore_ooms=1"];
+/// The most seconds in which further inputs are made, and how many are kept.
+const MORE_SECONDS: u64 = 10;
+const MOST_MORE: usize = 3000;
+/// Keeps them.
+const KEEP: &str = include_str!("../../templates/in_place/keep.c");
+
 /// The inputs of a driver.
 #[derive(Debug)]
 pub struct Corpus {
     /// Smallest first.
     pub inputs: Vec<PathBuf>,
+    /// Further inputs on which C does not break. They reach nothing new, but in other states.
+    pub more: Vec<PathBuf>,
     /// Inputs on which C breaks: a sanitizer stops it, or it does not return.
     pub breaking: Vec<PathBuf>,
 }
@@ -34,7 +46,8 @@ impl Corpus {
     /// # Errors
     /// `Io` where there is none.
     pub fn kept(dir: &Path) -> Result<Self> {
-        Ok(Self { inputs: files(&dir.join("corpus"))?, breaking: files(&dir.join("breaking"))? })
+        let [inputs, more, breaking] = ["corpus", "more", "breaking"].map(|name| files(&dir.join(name)));
+        Ok(Self { inputs: inputs?, more: more?, breaking: breaking? })
     }
 
     /// With the inputs in `committed`, which stay whatever they reach. They come first.
@@ -94,8 +107,10 @@ impl Sanitised {
         (dir, committed): (&Path, &Path),
     ) -> Result<Corpus> {
         let program = self.program(driver, parts, place)?;
-        let [kept, found, breaking] = ["corpus", "found", "breaking"].map(|name| dir.join(name));
-        for folder in [&kept, &found, &breaking] {
+        let [kept, found, breaking, more] =
+            ["corpus", "found", "breaking", "more"].map(|name| dir.join(name));
+        drop(fs::remove_dir_all(&more));
+        for folder in [&kept, &found, &breaking, &more] {
             fs::create_dir_all(folder)?;
         }
         let seconds = parts.settings.seconds;
@@ -104,9 +119,7 @@ impl Sanitised {
         let committed = committed.is_dir().then(|| committed.to_owned());
         let folders = [found.clone(), kept.clone()].into_iter().chain(seeds).chain(committed);
         let folders: Vec<PathBuf> = folders.collect();
-        let job = self
-            .job(&program, &breaking)
-            .args(["-fork=1", "-ignore_crashes=1", "-ignore_timeouts=1", "-ignore_ooms=1"]);
+        let job = self.job(&program, &breaking).args(FORK);
         let job = job.arg(format!("-max_total_time={seconds}")).args(&folders).timeout(limit);
         let output = job.run(place.interrupt)?;
         if !output.exit.success()
@@ -128,6 +141,13 @@ impl Sanitised {
         job.timeout(time_limits::CORPUS).run(place.interrupt)?;
         fs::remove_dir_all(&kept)?;
         fs::rename(&small, &kept)?;
+        // What is found now is no part of the corpus.
+        let time = format!("-max_total_time={}", (seconds / 6).clamp(1, MORE_SECONDS));
+        let job = self.job(&program, &breaking).args(FORK).arg(time).args([&found, &kept]);
+        job.env("IMPLFUZZ_KEEP", &more).timeout(limit).run(place.interrupt)?;
+        for file in files(&more)?.into_iter().skip(MOST_MORE) {
+            fs::remove_file(file)?;
+        }
         fs::remove_dir_all(&found)?;
         Corpus::kept(dir)
     }
@@ -145,11 +165,15 @@ impl Sanitised {
     fn program(&self, driver: &Driver, parts: Parts, place: Place) -> Result<PathBuf> {
         let object = place.dir.join(format!("sanitised-{}.o", driver.name));
         let job = place.compiler(driver.language).dir(parts.root).timeout(time_limits::COMPILE_C);
-        let job = job.args(SANITISED).args(flags(parts)).args(["-c", "-o"]).arg(&object);
-        place.done(job.arg(driver.file.as_std_path()), &driver.file)?;
+        let job = job.args(SANITISED).args(flags(parts)).arg("-DLLVMFuzzerTestOneInput=implfuzz_driver");
+        place.done(job.args(["-c", "-o"]).arg(&object).arg(driver.file.as_std_path()), &driver.file)?;
+        let (keep, kept) = (place.dir.join("keep.c"), place.dir.join("keep.o"));
+        write_atomic(&keep, KEEP.as_bytes())?;
+        let job = place.compiler(Language::C).dir(place.dir).timeout(time_limits::COMPILE_OWN_C);
+        place.done(job.args(["-O1", "-w", "-c", "-o"]).arg(&kept).arg(&keep), Utf8Path::new("keep.c"))?;
         let program = place.dir.join(format!("fuzz-{}", driver.name));
         let job = place.compiler(Language::Cxx).dir(parts.root).timeout(time_limits::COMPILE_C);
-        let job = job.arg("-fsanitize=address,fuzzer").args(&self.objects).arg(&object);
+        let job = job.arg("-fsanitize=address,fuzzer").args(&self.objects).arg(&object).arg(&kept);
         let job = job.args(parts.link.iter().map(|name| format!("-l{name}"))).args(["-lm", "-lpthread"]);
         place.done(job.args(&parts.settings.link).arg("-o").arg(&program), &driver.file)?;
         Ok(program)

@@ -157,7 +157,15 @@ pub fn reach(
     Ok(all)
 }
 
-/// Judges the candidates of one function on inputs, at most this long.
+/// How much judging is enough.
+#[derive(Debug, Clone, Copy)]
+pub struct Enough {
+    pub time: Duration,
+    /// Judged calls that differ from each other.
+    pub calls: u64,
+}
+
+/// Judges the candidates of one function on inputs.
 ///
 /// # Errors
 /// `Internal` if the program does not start, and Ctrl-C.
@@ -165,10 +173,11 @@ pub fn judge(
     program: &Path,
     function: Number,
     inputs: &[&Path],
-    time: Duration,
+    enough: Enough,
     interrupt: &Interrupt,
 ) -> Result<Judged> {
-    let script = script(&format!("function {function} {}", time.as_millis()), inputs);
+    let Enough { time, calls } = enough;
+    let script = script(&format!("function {function} {} {calls}", time.as_millis()), inputs);
     let output = job(program, script, time + BEYOND).run(interrupt)?;
     let mut judged = Judged::default();
     for words in report(&String::from_utf8_lossy(&output.report)) {

@@ -311,7 +311,10 @@ fn evidence_of(
 
 /// The finding of a difference, with the driver whose input it is.
 fn found(report: &Report, told: &Told, path: Option<String>) -> Result<Finding> {
-    let has_input = |driven: &&drivers::Driven| driven.corpus.inputs.contains(&told.input);
+    let has_input = |driven: &&drivers::Driven| {
+        let corpus = &driven.corpus;
+        corpus.inputs.contains(&told.input) || corpus.more.contains(&told.input)
+    };
     let driver = report.drivers.iter().find(has_input).map(|driven| driven.driver.file.to_string());
     Ok(finding(&driver.unwrap_or_default(), (told, path), fs_err::read(&told.input)?))
 }

@@ -2,7 +2,8 @@
  * Runs the driver on inputs. Standard input says what to do, a line each:
  *
  *   count                        the following inputs are run to see which functions they reach
- *   function NUMBER MS           the following inputs judge this function, at most so many milliseconds
+ *   function NUMBER MS CALLS     the following inputs judge this function, at most so many milliseconds and calls that
+ *                                differ from each other
  *   branches NUMBER CALLS FILE   the following inputs count its branches in so many judged calls
  *   replace NUMBER               the following inputs are run with C, and with candidate 0 in its place
  *   input FILE
@@ -38,7 +39,7 @@ struct start {
 /* What is known from one command to the next; on the stack, below the driver's. */
 struct work {
     struct start start;
-    uint64_t input, deadline;
+    uint64_t input, deadline, enough;
     int64_t function; /* -1: all are counted */
     int is_over;
     char counts[4096]; /* the file for the counts of branches */
@@ -125,6 +126,16 @@ static enum end replaced(const struct work *work, const unsigned char *data, siz
     return is_same(&left[0], &left[2]) ? AGREES : OTHERWISE;
 }
 
+static int is_enough(const struct work *work)
+{
+    const struct counts *own = &STATE->counts[work->function];
+    switch (STATE->purpose) {
+    case JUDGES: return !own->alive || own->distinct >= work->enough;
+    case BRANCHES: return STATE->counted_calls == 0;
+    default: return 0;
+    }
+}
+
 static void run(struct work *work, const char *path)
 {
     work->input++;
@@ -157,7 +168,7 @@ static void run(struct work *work, const char *path)
     for (size_t at = 0; at < implfuzz_function_count && work->function < 0; at++)
         if (STATE->counts[at].calls_of_input)
             implfuzz_report("reached %zu %lu\n", at, (unsigned long)STATE->counts[at].calls_of_input);
-    work->is_over = work->function >= 0 && !STATE->counts[work->function].alive;
+    work->is_over = work->function >= 0 && is_enough(work);
     implfuzz_report("ran %lu\n", (unsigned long)work->input);
 }
 
@@ -224,7 +235,8 @@ int main(int count, char **words)
         if (strcmp(line, "count") == 0) {
             for (uint32_t at = 0; at < implfuzz_function_count; at++)
                 implfuzz_patch(at);
-        } else if (sscanf(line, "function %lu %lu", &number, &milliseconds) == 2) {
+        } else if (sscanf(line, "function %lu %lu %lu", &number, &milliseconds, &calls) == 3) {
+            work.enough = calls;
             end_function(&work);
             begin_function(&work, JUDGES, number, milliseconds);
         } else if (sscanf(line, "branches %lu %lu %4095[^\n]", &number, &calls, work.counts) == 3) {

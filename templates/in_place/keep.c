@@ -1,0 +1,42 @@
+/*
+ * Keeps inputs that the driver survives in the sanitised build: libFuzzer itself keeps only those that reach something
+ * new. The driver is compiled under another name; IMPLFUZZ_KEEP is the folder.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Files of one process; libFuzzer starts several. */
+#define MOST 1000
+
+int implfuzz_driver(const uint8_t *data, size_t size);
+
+static void keep(const char *folder, const uint8_t *data, size_t size)
+{
+    static unsigned kept;
+    char path[4096];
+    uint64_t hash = 0xcbf29ce484222325u;
+    if (kept >= MOST)
+        return;
+    for (size_t at = 0; at < size; at++)
+        hash = (hash ^ data[at]) * 0x100000001b3u;
+    snprintf(path, sizeof path, "%s/%016lx", folder, (unsigned long)hash);
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file < 0)
+        return;
+    kept += write(file, data, size) == (ssize_t)size;
+    close(file);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    int result = implfuzz_driver(data, size);
+    const char *folder = getenv("IMPLFUZZ_KEEP");
+    if (folder)
+        keep(folder, data, size);
+    return result;
+}
