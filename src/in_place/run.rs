@@ -54,7 +54,7 @@ pub struct Told {
     pub call: u64,
     /// Why it may be right.
     pub excuse: Option<Excuse>,
-    /// Where memory differs, as far as that is told.
+    /// Where memory differs: the first words.
     pub places: Vec<Place>,
     /// What a panic printed.
     pub said: String,

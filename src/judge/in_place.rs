@@ -140,8 +140,8 @@ impl Judge<'_> {
 }
 
 impl Judging<'_, '_> {
-    /// What drivers' executions say of these ports, which stand in the tree. Nothing where no driver reaches them; where
-    /// drivers cannot be built, a warning says so.
+    /// What drivers' executions say of these ports, which stand in the tree. A port that no driver reaches is left out.
+    /// If no driver can be built, the answer is empty, and a warning says why.
     ///
     /// # Errors
     /// Failures of our own, and Ctrl-C.
