@@ -9,7 +9,7 @@ mod ports;
 
 pub use branches::{Branches, branches};
 pub use measure::{MOST, Measured, measure};
-pub use ports::{Archive, PortJudged, PortsBuilt, number_of};
+pub use ports::{Archive, Candidate, PortJudged, PortsBuilt, number_of};
 
 use crate::c::entries::{Entries, entries};
 use crate::c::{Programs, Tools};

@@ -13,7 +13,7 @@ use crate::project::port_for_c::{File, port_for_c};
 use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
 use crate::rust::stub_text::candidates_capi_file;
-use crate::symbol::SymbolName;
+use crate::symbol::{Function, SymbolName};
 use crate::verdict::CallInPlace;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -71,6 +71,24 @@ impl PortJudged {
 /// that differ from the tree. Returns what the linker needs.
 pub type Archive<'a> = &'a dyn Fn(&Path, &Path, &[File]) -> Result<Vec<String>>;
 
+/// A port that is not in the tree.
+#[derive(Debug, Clone, Copy)]
+pub struct Candidate<'c> {
+    pub planned: &'c FunctionPlan,
+    /// The text of its module with it.
+    pub module: &'c str,
+}
+
+impl Candidate<'_> {
+    fn file(&self) -> File {
+        (PathBuf::from(format!("src/{}.rs", self.planned.function.module)), self.module.to_owned())
+    }
+
+    fn is_of(&self, function: &Function) -> bool {
+        self.planned.function.key == function.key
+    }
+}
+
 /// The programs of all drivers, with the ports in the tree beside C.
 pub struct PortsBuilt<'a> {
     project: &'a Project,
@@ -90,13 +108,17 @@ impl<'a> PortsBuilt<'a> {
     /// # Errors
     /// `Build` if the port does not compile, `C` if it cannot be linked with the library, and Ctrl-C.
     pub fn build(
-        project: &'a Project,
-        report: &'a Report,
+        (project, report): (&'a Project, &'a Report),
+        candidate: Option<&Candidate>,
         archive_of: Archive,
         interrupt: &'a Interrupt,
         reporter: &mut dyn Reporter,
     ) -> Result<Self> {
-        let ported = project.planned.iter().filter(|p| project.ported(&p.function) == Ported::Yes);
+        let is_ported = |function: &Function| {
+            candidate.is_some_and(|candidate| candidate.is_of(function))
+                || project.ported(function) == Ported::Yes
+        };
+        let ported = project.planned.iter().filter(|planned| is_ported(&planned.function));
         let ported: Vec<(Number, &FunctionPlan)> =
             ported.filter_map(|planned| Some((number_of(project, planned)?, planned))).collect();
         let work = Work::of(project, interrupt)?;
@@ -104,7 +126,8 @@ impl<'a> PortsBuilt<'a> {
         fs_err::create_dir_all(&dir)?;
         reporter.event(Event::StepStarted { step: "building the ports beside C".into(), total: None });
         let exported: Vec<_> = ported.iter().map(|(number, planned)| (*number, planned.bound())).collect();
-        let (texts, _) = port_for_c(project, candidates_capi_file(&exported))?;
+        let (mut texts, _) = port_for_c(project, candidates_capi_file(&exported), &is_ported)?;
+        texts.extend(candidate.map(Candidate::file));
         let archive = dir.join("libport.a");
         let native = archive_of(&dir.join("overlay"), &archive, &texts)?;
         let ports = Ports {

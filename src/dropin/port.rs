@@ -6,8 +6,10 @@ use super::plan::PortedFunction;
 use crate::error::{Error, ErrorKind, Result};
 use crate::judge::Judge;
 use crate::project::port_for_c::port_for_c;
+use crate::project::ported::Ported;
 use crate::rust::shims::Bound;
 use crate::rust::stub_text::counting_capi_file;
+use crate::symbol::Function;
 use fs_err as fs;
 use std::path::{Path, PathBuf};
 
@@ -27,7 +29,8 @@ pub(super) struct PortSide {
 pub(super) fn build(judge: &Judge, dir: &Path, ported: &[PortedFunction]) -> Result<PortSide> {
     let intercepted = ported.iter().filter(|one| one.is_intercepted());
     let exported: Vec<Bound> = intercepted.map(|one| one.planned.bound()).collect();
-    let (texts, apart) = port_for_c(judge.project, counting_capi_file(&exported))?;
+    let is_ported = |function: &Function| judge.project.ported(function) == Ported::Yes;
+    let (texts, apart) = port_for_c(judge.project, counting_capi_file(&exported), &is_ported)?;
     let archive = dir.join("libport.a");
     let native = judge.static_library(&dir.join("overlay"), &archive, &texts)?;
     let wrong = |error: object::Error| {

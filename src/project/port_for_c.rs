@@ -2,12 +2,12 @@
 //! library's variables and the functions that the port lacks.
 
 use super::Project;
-use super::ported::Ported;
 use crate::c::archive::reached_by;
 use crate::error::{Error, ErrorKind, Result};
 use crate::rust::shims::Bound;
 use crate::rust::stub_text::callee_file;
 use crate::rust::{dropin_crate, globals};
+use crate::symbol::Function;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -15,14 +15,18 @@ use std::path::PathBuf;
 pub type File = (PathBuf, String);
 
 /// The files of the port crate that differ from the tree where C programs are linked with it, and the variables with
-/// separate copies. `capi` is the text of its C ABI.
+/// separate copies. `capi` is the text of its C ABI; `is_ported` says which functions have a port in the crate.
 ///
 /// # Errors
 /// `Internal` where the generated Rust cannot be read.
-pub fn port_for_c(project: &Project, capi: String) -> Result<(Vec<File>, Vec<String>)> {
+pub fn port_for_c(
+    project: &Project,
+    capi: String,
+    is_ported: &dyn Fn(&Function) -> bool,
+) -> Result<(Vec<File>, Vec<String>)> {
     // Each variable exists once, so nothing must be copied between sides.
     let all: Vec<Bound> = project.planned.iter().map(|p| Bound { shared: &[], ..p.bound() }).collect();
-    let callee = callee_file(&all, &|function| project.ported(function) == Ported::Yes);
+    let callee = callee_file(&all, is_ported);
     let variables = project.library.globals.iter();
     let variables: BTreeMap<String, String> = variables
         .map(|g| (globals::identifier(g.name.as_str()), reached_by(g.linkage, &g.module, &g.c_name)))
