@@ -204,8 +204,17 @@ impl<'p> Work<'p> {
 
 /// The folder of the committed inputs of the driver in this file.
 pub fn committed(project: &Project, file: &str) -> PathBuf {
-    let name = Utf8Path::new(file).with_extension("").as_str().replace('/', "-");
-    project.rust_dir().join("fuzz/seeds/drivers").join(name)
+    all_committed(project).join(folder_of(file))
+}
+
+/// The folder of the committed inputs of all drivers.
+pub fn all_committed(project: &Project) -> PathBuf {
+    project.rust_dir().join("fuzz/seeds/drivers")
+}
+
+/// The name of the folder for the driver in this file.
+pub fn folder_of(file: &str) -> String {
+    Utf8Path::new(file).with_extension("").as_str().replace('/', "-")
 }
 
 fn report(project: &Project, drivers: Vec<Driven>) -> Report {

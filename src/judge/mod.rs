@@ -17,6 +17,7 @@ mod outcome;
 mod port_audit;
 mod ratchet;
 mod record;
+mod seeds;
 pub mod c_reach;
 
 pub use compile_errors::does_not_compile;
@@ -36,16 +37,14 @@ use crate::fuzz::build_cache;
 use crate::fuzz::campaign::{Budget, Campaign, Subject};
 use crate::harness::{emit, files};
 use crate::platform::process::Interrupt;
-use crate::platform::workspace::write_atomic;
 use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
 use crate::store::{RunId, Store};
 use crate::symbol::{SymbolKey, SymbolName};
 use c_side::CSide;
-use fs_err as fs;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// A project with everything that judging needs.
@@ -133,21 +132,6 @@ impl<'p> Judge<'p> {
         Budget { seconds: fuzz.accept_seconds, executions: fuzz.accept_executions }
     }
 
-    /// The directory of a symbol's committed counterexamples.
-    pub fn seeds(&self, name: &SymbolName) -> PathBuf {
-        self.project.rust_dir().join("fuzz/seeds").join(format!("fuzz_{name}"))
-    }
-
-    /// The directory of counterexamples to candidates, until a candidate is accepted.
-    pub fn private_seeds(&self, name: &SymbolName) -> PathBuf {
-        self.project.workspace.cache().join("seeds").join(name.as_str())
-    }
-
-    /// Like [`Judge::private_seeds`], for counterexamples that no prompt may show.
-    pub fn hidden_seeds(&self, name: &SymbolName) -> PathBuf {
-        self.project.workspace.cache().join("hidden").join(name.as_str())
-    }
-
     /// Functions of the library that the port's code mentions, directly or through other ports, and that still run
     /// as C. Empty where there is no port.
     pub fn callees_in_c(&self, planned: &FunctionPlan) -> Result<Vec<SymbolName>> {
@@ -201,19 +185,6 @@ impl<'p> Judge<'p> {
                 [harness.as_str(), files::shared_hash()].into_iter().chain(planned.target.as_deref()),
             ),
         })
-    }
-
-    /// Moves the counterexamples to candidates into the tree, to be committed with the accepted port.
-    pub fn publish_seeds(&self, name: &SymbolName) -> Result<()> {
-        let to = self.seeds(name);
-        for from in [self.private_seeds(name), self.hidden_seeds(name)].iter().filter(|dir| dir.is_dir()) {
-            for entry in fs::read_dir(from)? {
-                let path = entry?.path();
-                write_atomic(&to.join(path.file_name().unwrap_or_default()), &fs::read(&path)?)?;
-                fs::remove_file(&path)?;
-            }
-        }
-        Ok(())
     }
 }
 

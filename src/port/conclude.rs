@@ -4,6 +4,7 @@ use super::result::{Accepted, End, PortResult};
 use super::resume::{Action, Plan};
 use super::session::Session;
 use super::supervisor::StopReason;
+use crate::contract::types::Judgeable;
 use crate::error::Result;
 use crate::judge::Outcome;
 use crate::judge::verify::{self, Judgement};
@@ -39,13 +40,22 @@ impl<'p> Session<'p> {
                 let why = || "no fuzz target was written for it".to_owned();
                 (End::NotJudgeable, Some(reason.clone().unwrap_or_else(why)))
             }
-            _ => match (self.standing.in_the_way(self.project, planned), self.grounds.differs(planned)) {
+            _ => match (self.standing.in_the_way(self.project, planned), self.unjudged(planned)) {
                 (Some(blamed), _) => return self.skipped(planned, &blamed).map(Some),
                 (None, Some(why)) => (End::NotJudgeable, Some(why)),
                 (None, None) => return Ok(None),
             },
         };
         self.result(planned, end, why).map(Some)
+    }
+
+    /// Why no run can judge a port of the function.
+    fn unjudged(&self, planned: &FunctionPlan) -> Option<String> {
+        match &planned.judgeable {
+            Judgeable::Yes(_) => self.grounds.differs(planned),
+            Judgeable::NotYet(_) if self.place.as_ref().is_some_and(|place| place.judges(planned)) => None,
+            Judgeable::NotYet(why) => Some(why.clone()),
+        }
     }
 
     /// The result of a port that existed before the run.
@@ -66,14 +76,15 @@ impl<'p> Session<'p> {
 
     /// Puts an accepted port into the tree and judges it there. The previous port comes back if it had a better grade.
     pub(super) fn accept(&mut self, planned: &FunctionPlan, port: Accepted) -> Result<PortResult> {
-        let Accepted { module, verdict, apart, by } = port;
+        let Accepted { module, verdict, apart, in_place, by } = port;
         let before = verify::known(self.project, self.store, &[planned])?.pop();
         let before = before.map_or(Grade::Stub, |known| known.grade);
         let old = self.project.module(&planned.function.module)?;
         self.put(planned, &module)?;
         let callees_in_c = self.judge.callees_in_c(planned)?;
         let proofs = Proofs { apart, ..self.grounds.proofs(&self.judge, planned, &verdict)? };
-        let outcome = self.judge.outcome(planned, &verdict, (proofs, None), &callees_in_c)?;
+        let place = in_place.as_ref().map(|found| found.joined(&proofs, self.grounds.adequacy(planned)));
+        let outcome = self.judge.outcome(planned, &verdict, (proofs, place.as_ref()), &callees_in_c)?;
         let (end, grade, why) = match outcome.grade < before {
             true => {
                 self.put(planned, old.text())?;
@@ -87,7 +98,8 @@ impl<'p> Session<'p> {
         };
         let result = self.result(planned, end, why)?;
         let (executions, accept_rate) = (Some(verdict.stats().executions), verdict.stats().accept_rate());
-        Ok(PortResult { grade: Some(grade), executions, accept_rate, ..result })
+        let in_place = Some(outcome.stats.in_place).filter(|calls| *calls > 0);
+        Ok(PortResult { grade: Some(grade), executions, in_place, accept_rate, ..result })
     }
 
     /// The result of a function that was tried in vain.

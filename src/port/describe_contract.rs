@@ -9,6 +9,16 @@ use crate::contract::types::{Contract, Direction, GlobalUse, Returns, Signature}
 use crate::rust::globals::identifier;
 use crate::symbol::Function;
 
+/// What is compared where there is no contract, because programs that use the library judge the function.
+pub const IN_PLACE: [&str; 4] = [
+    "None is written. Programs that use the library judge the port: wherever they call the function, C runs first, and then the port \
+     with the same arguments on the same memory.",
+    "Compared are the return value, `errno`, all memory that C changes, whatever pointer leads there, and the library's variables.",
+    "Memory that stays after the call comes from `libc::malloc`, `libc::calloc` or `libc::realloc`, with as many blocks as in C, since C \
+     frees it. Memory of Rust's allocator must be gone when the port returns.",
+    "Arguments are what these programs pass: no check is needed that C does not make.",
+];
+
 /// One sentence for each parameter, the result, `errno` and each precondition.
 pub fn describe(contract: &Contract, function: &Function) -> Vec<String> {
     let parameter = |place: Place| format!("`{}`: {}.", place.param.name, place.param.role.describe(&place));

@@ -1,8 +1,9 @@
 //! The state of one function's port on its thread, and its turns with the session. Prompts are in `asking`, c2rust
-//! in `translating`, builds in `building`, runs in `runs`, the rows of the store in `trace`, lessons in `memory`.
+//! in `translating`, builds in `building`, runs in `runs` and `in_place`, the rows of the store in `trace`, lessons in `memory`.
 
 mod asking;
 mod building;
+mod in_place;
 mod memory;
 mod runs;
 mod trace;
@@ -19,6 +20,7 @@ use super::taking::Taking;
 use crate::config::Maker;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
+use crate::judge::in_place::Evidence;
 use crate::judge::proofs::Ran;
 use crate::llm::{Chosen, Permit};
 use crate::project::ported::Ported;
@@ -57,6 +59,8 @@ pub struct FunctionPort<'p> {
     feedback: Option<Feedback>,
     finding: Option<Finding>,
     accepted: Option<Ran>,
+    /// What drivers' executions say of the candidate.
+    in_place: Option<Evidence>,
     /// The problem of the last candidate, in one line for people.
     trouble: String,
     questions: [u32; 2],
@@ -76,12 +80,20 @@ impl<'p> FunctionPort<'p> {
     pub fn new(session: &Session<'p>, planned: &'p FunctionPlan, bin: String) -> Result<Self> {
         let project = session.project;
         let context = context(project, planned)?;
+        let context = match planned.judgeable.contract() {
+            Some(_) => context,
+            None => context.judged_in_place(),
+        };
         let makers = Makers {
             c2rust: session.transpiler.is_some(),
             prototypers: session.models.ranks("prototyper"),
             enhancers: session.models.ranks("enhancer"),
         };
         let state = PortState::new(project.config.limits.clone(), makers);
+        let state = match planned.judgeable.contract() {
+            Some(_) => state,
+            None => state.without_harness(),
+        };
         Ok(Self {
             planned,
             bin,
@@ -94,6 +106,7 @@ impl<'p> FunctionPort<'p> {
             feedback: None,
             finding: None,
             accepted: None,
+            in_place: None,
             trouble: String::new(),
             questions: [0; 2],
             translated: false,
@@ -155,7 +168,8 @@ impl<'p> FunctionPort<'p> {
             Maker::Model => session.models.name(self.role, self.state.rank()),
         };
         let module = self.spliced.clone();
-        session.accept(self.planned, Accepted { module, verdict, apart, by }).map(Some)
+        let in_place = self.in_place.take();
+        session.accept(self.planned, Accepted { module, verdict, apart, in_place, by }).map(Some)
     }
 
     /// The maker of the last candidate, or of the last reply without one.
@@ -181,6 +195,7 @@ impl<'p> FunctionPort<'p> {
     pub fn audit_and_splice(&mut self, session: &mut Session<'p>) -> Result<Outcome> {
         self.say(session, "audit");
         self.tree = session.tree;
+        self.in_place = None;
         let text = self.state.candidate().unwrap_or_default().to_owned();
         let module = self.module_without(session.project)?;
         let report = session.judge.audit_reply(self.planned, &text, &module)?;

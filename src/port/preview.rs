@@ -52,7 +52,7 @@ pub fn preview(
     wanted: &[&FunctionPlan],
     redo: bool,
 ) -> Result<Vec<Preview>> {
-    let plans = resume::plan(project, store, wanted, redo)?;
+    let plans = resume::plan(project, store, wanted, None, redo)?;
     let templates = Templates::load(Some(&project.workspace.root().join("prompts")))?;
     let functions: Vec<_> = wanted.iter().map(|planned| &planned.function).collect();
     let mut schedule = Schedule::of(&functions);

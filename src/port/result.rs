@@ -1,5 +1,6 @@
 //! How the ports of a run ended.
 
+use crate::judge::in_place::Evidence;
 use crate::symbol::SymbolName;
 use crate::verdict::{Finding, Grade, Measured, Share, Verdict};
 use serde::Serialize;
@@ -12,6 +13,8 @@ pub struct Accepted {
     /// The verdict of the acceptance run, and the share of the isolated replay.
     pub verdict: Verdict,
     pub apart: Measured<Share>,
+    /// What drivers' executions say of it.
+    pub in_place: Option<Evidence>,
     /// The author: a model's name, or c2rust.
     pub by: String,
 }
@@ -26,6 +29,9 @@ pub struct PortResult {
     /// Why the grade is not better.
     pub reason: Option<String>,
     pub executions: Option<u64>,
+    /// Calls in drivers' executions in which it did what C does, where the grade rests on them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_place: Option<u64>,
     pub accept_rate: Option<f64>,
     pub callees_in_c: Vec<SymbolName>,
     /// All calls of the run about it, those outside of its port included: known when the run ends.
@@ -67,6 +73,7 @@ impl PortResult {
             grade: None,
             reason: None,
             executions: None,
+            in_place: None,
             accept_rate: None,
             callees_in_c: Vec::new(),
             calls: 0,

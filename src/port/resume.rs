@@ -7,6 +7,7 @@ use super::{contract_proposals, target_proposals};
 use crate::contract::types::Judgeable;
 use crate::error::Result;
 use crate::judge::Judging;
+use crate::judge::in_place::Grounds;
 use crate::judge::verify::{self, Ask, Judgement};
 use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
@@ -67,18 +68,32 @@ pub struct Plan {
     pub known: Option<Judgement>,
 }
 
-/// The action for each of `wanted`. With `redo`, existing ports are written anew.
+/// The action for each of `wanted`. `place` says which functions drivers judge. With `redo`, existing ports are written
+/// anew.
 ///
 /// # Errors
 /// Those of reading the tree, the store and the lock.
-pub fn plan(project: &Project, store: &Store, wanted: &[&FunctionPlan], redo: bool) -> Result<Vec<Plan>> {
+pub fn plan(
+    project: &Project,
+    store: &Store,
+    wanted: &[&FunctionPlan],
+    place: Option<&Grounds>,
+    redo: bool,
+) -> Result<Vec<Plan>> {
     let is_ported = |planned: &FunctionPlan| project.ported(&planned.function) == Ported::Yes;
-    let stands =
-        |planned: &&FunctionPlan| is_ported(planned) && !redo && planned.judgeable.contract().is_some();
+    let in_place = |planned: &FunctionPlan| place.is_some_and(|place| place.judges(planned));
+    let stands = |planned: &&FunctionPlan| is_ported(planned) && !redo;
     let standing: Vec<&FunctionPlan> = wanted.iter().copied().filter(stands).collect();
     let known = verify::known(project, store, &standing)?;
-    let mut known: BTreeMap<&SymbolKey, Judgement> =
-        standing.iter().map(|planned| &planned.function.key).zip(known).collect();
+    let is_judged = |planned: &FunctionPlan, known: &Judgement| {
+        planned.judgeable.contract().is_some() || in_place(planned) || known.in_place.is_some()
+    };
+    let mut known: BTreeMap<&SymbolKey, Judgement> = standing
+        .iter()
+        .zip(known)
+        .filter(|(planned, known)| is_judged(planned, known))
+        .map(|(planned, known)| (&planned.function.key, known))
+        .collect();
     let open = contract_proposals::open(project, store, wanted)?;
     let targets = target_proposals::wanted(project, store, wanted)?;
     let mut one = |planned: &&FunctionPlan| {
@@ -92,6 +107,12 @@ pub fn plan(project: &Project, store: &Store, wanted: &[&FunctionPlan], redo: bo
         let target = targets.get(key).filter(|asked| !is_ported(planned) || is_asked_again(asked));
         let known = known.remove(key);
         let (action, reason) = match (&planned.judgeable, &known) {
+            // Drivers judge it as it is, unless a person asked for a target.
+            (Judgeable::NotYet(_), Some(known)) if !planned.wants_target => of_standing(known),
+            (Judgeable::NotYet(_), None) if in_place(planned) && !planned.wants_target => {
+                let action = if is_ported(planned) { Action::PortAgain } else { Action::Port };
+                (action, Some("drivers judge it in place".to_owned()))
+            }
             // If a contract is possible, it is asked for before a fuzz target.
             _ if target.is_some() && (planned.wants_target || !open.contains(key)) => match &targets[key] {
                 None => (Action::Target, why()),

@@ -16,15 +16,18 @@ use super::target_proposals::Target;
 use crate::config::{Maker, PORT_ROLES};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
+use crate::judge::in_place::Grounds;
 use crate::judge::{Judge, Judging};
 use crate::llm::model_session::{Asks, ModelSession};
 use crate::platform::process::Interrupt;
 use crate::platform::toolchain::Search;
 use crate::port::c2rust::{self, Transpiler};
+use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
 use crate::store::{Store, Totals};
 use crate::symbol::SymbolName;
 use crate::verdict::Grade;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// The parameters of a run.
@@ -49,7 +52,12 @@ pub fn port(
     reporter: &mut dyn Reporter,
 ) -> Result<(Vec<PortResult>, Totals)> {
     let wanted = (request.wanted)(&project)?;
-    let plans = resume::plan(&project, &store, &wanted, request.redo)?;
+    let plans = resume::plan(&project, &store, &wanted, None, request.redo)?;
+    let place = place((&project, &mut store), (&wanted, &plans), request, reporter)?;
+    let plans = match &place {
+        Some(place) => resume::plan(&project, &store, &wanted, Some(place), request.redo)?,
+        None => plans,
+    };
     let asks = plans.iter().any(|plan| plan.action.asks());
     let transpiler = if asks { transpiler(&project, reporter)? } else { None };
     let templates = Templates::load(Some(&project.workspace.root().join("prompts")))?;
@@ -71,7 +79,7 @@ pub fn port(
         reporter,
         jobs: request.jobs,
     };
-    match (Rounds { request, inquiry, transpiler }).run((project, store), plans) {
+    match (Rounds { request, inquiry, transpiler, place }).run((project, store), plans) {
         Ok(done) => Ok(done),
         Err(error) => {
             models.finish_with(&mut Store::open(&path)?, &error)?;
@@ -85,6 +93,8 @@ struct Rounds<'a> {
     request: &'a Request<'a>,
     inquiry: Inquiry<'a>,
     transpiler: Option<Arc<Transpiler>>,
+    /// The drivers that judge in place.
+    place: Option<Rc<Grounds>>,
 }
 
 impl Rounds<'_> {
@@ -149,7 +159,7 @@ impl Rounds<'_> {
     /// The plans of [`Self::wanted`]. Functions of a further round were tried before, so what they have by then stays.
     fn plans(&self, (project, store): &Opened, only: Option<&[SymbolName]>) -> Result<Vec<Plan>> {
         let redo = self.request.redo && only.is_none();
-        resume::plan(project, store, &self.wanted(project, only)?, redo)
+        resume::plan(project, store, &self.wanted(project, only)?, self.place.as_deref(), redo)
     }
 
     /// One pass over [`Self::wanted`].
@@ -162,9 +172,33 @@ impl Rounds<'_> {
         let wanted = self.wanted(project, only)?;
         let Inquiry { models, templates, interrupt, reporter, .. } = &mut self.inquiry;
         let judge = Judge::new(project, interrupt);
-        let session = Session::new(judge, store, *reporter, models, templates, self.transpiler.as_ref());
+        let mut session = Session::new(judge, store, *reporter, models, templates, self.transpiler.as_ref());
+        session.place.clone_from(&self.place);
         session.port(&wanted, plans, self.request.jobs)
     }
+}
+
+/// The drivers that judge functions without a port, measured before any model is asked; `None` where nothing is to be
+/// ported, or where there are none.
+fn place(
+    (project, store): (&Project, &mut Store),
+    (wanted, plans): (&[&FunctionPlan], &[Plan]),
+    request: &Request,
+    reporter: &mut dyn Reporter,
+) -> Result<Option<Rc<Grounds>>> {
+    let is_open = |(planned, plan): &(&&FunctionPlan, &Plan)| {
+        plan.action.asks() || project.ported(&planned.function) != Ported::Yes
+    };
+    let open: Vec<&FunctionPlan> =
+        wanted.iter().zip(plans).filter(is_open).map(|(planned, _)| *planned).collect();
+    if open.is_empty() {
+        return Ok(None);
+    }
+    let judge = Judge::new(project, request.interrupt);
+    let mut judging = Judging { judge: &judge, store, reporter, run: None };
+    let Some(report) = judging.drivers()? else { return Ok(None) };
+    let grounds = Grounds::lay(&mut judging, &report, &open);
+    Ok(judging.warned(grounds)?.map(Rc::new))
 }
 
 /// c2rust, if it is configured and installed.

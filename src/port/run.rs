@@ -6,6 +6,7 @@ use super::resume::{self, Action, Plan, Standing};
 use super::scheduler;
 use super::session::Session;
 use crate::error::Result;
+use crate::judge::in_place;
 use crate::judge::proofs::Grounds;
 use crate::judge::verify::{self, Judgement};
 use crate::llm::model_session::ModelSession;
@@ -27,7 +28,7 @@ impl<'p> Session<'p> {
         let is_asked = |plan: &Plan| matches!(plan.action, Action::Port | Action::PortAgain);
         let asked = wanted.iter().zip(&plans).filter(|(_, plan)| is_asked(plan));
         let asked: Vec<&FunctionPlan> = asked.map(|(planned, _)| *planned).collect();
-        let below = unfit(self.project, self.store, wanted, &asked)?;
+        let below = unfit(self.project, self.store, (wanted, &asked), self.place.as_deref())?;
         let mut ports = Vec::new();
         for (planned, mut plan) in wanted.iter().zip(plans) {
             ports.extend(plan.known.take().map(|known| (*planned, known)));
@@ -35,7 +36,9 @@ impl<'p> Session<'p> {
         }
         ports.extend(below);
         self.standing = Standing::examine(&mut self.judging(), ports)?;
-        self.grounds = Grounds::lay(&mut self.judging(), &asked)?;
+        let harnessed: Vec<&FunctionPlan> =
+            asked.into_iter().filter(|planned| planned.judgeable.contract().is_some()).collect();
+        self.grounds = Grounds::lay(&mut self.judging(), &harnessed)?;
         scheduler::port_all(&mut self, wanted, jobs)
     }
 }
@@ -44,12 +47,15 @@ impl<'p> Session<'p> {
 fn unfit<'p>(
     project: &'p Project,
     store: &Store,
-    wanted: &[&FunctionPlan],
-    asked: &[&FunctionPlan],
+    (wanted, asked): (&[&FunctionPlan], &[&FunctionPlan]),
+    place: Option<&in_place::Grounds>,
 ) -> Result<Vec<(&'p FunctionPlan, Judgement)>> {
     let is_wanted = |port: &FunctionPlan| wanted.iter().any(|one| one.function.key == port.function.key);
     let below = asked.iter().flat_map(|one| resume::below(project, one));
-    let below = below.filter(|port| !is_wanted(port) && port.judgeable.contract().is_some());
+    let is_judged = |port: &FunctionPlan| {
+        port.judgeable.contract().is_some() || place.is_some_and(|place| place.judges(port))
+    };
+    let below = below.filter(|port| !is_wanted(port) && is_judged(port));
     let below: BTreeMap<&SymbolKey, &FunctionPlan> = below.map(|port| (&port.function.key, port)).collect();
     let below: Vec<&FunctionPlan> = below.into_values().collect();
     let known = verify::known(project, store, &below)?;

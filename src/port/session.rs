@@ -3,6 +3,7 @@
 use super::prompt::Templates;
 use super::resume::{Plan, Standing};
 use crate::event::Reporter;
+use crate::judge::in_place;
 use crate::judge::proofs::Grounds;
 use crate::judge::{Judge, Judging};
 use crate::llm::model_session::ModelSession;
@@ -25,6 +26,8 @@ pub struct Session<'p> {
     pub templates: &'p Templates,
     /// The measurements for proofs, made before any model was asked.
     pub grounds: Grounds,
+    /// The drivers that judge in place, beside harnesses or in their stead.
+    pub place: Option<Rc<in_place::Grounds>>,
     /// The action for each requested function.
     pub plans: BTreeMap<SymbolKey, Plan>,
     /// The judgements of existing ports.
@@ -60,6 +63,7 @@ impl<'p> Session<'p> {
             models,
             templates,
             grounds: Grounds::default(),
+            place: None,
             plans: BTreeMap::new(),
             standing: Standing::default(),
             transpiler: transpiler.cloned(),

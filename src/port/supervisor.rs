@@ -60,6 +60,8 @@ pub struct PortState {
     phase: Phase,
     /// The candidate is accepted, but the tree has changed: it is only audited, built and tried briefly there.
     settling: bool,
+    /// Without a harness, only the acceptance run, inside of drivers' executions, tries the candidate.
+    has_harness: bool,
     counters: Counters,
     visits: BTreeMap<Node, u32>,
     last_key: Option<String>,
@@ -84,12 +86,24 @@ impl PortState {
             next,
             phase: Phase::Compilation,
             settling: false,
+            has_harness: true,
             counters: Counters::default(),
             visits: BTreeMap::new(),
             last_key: None,
             repeated: 0,
             candidates: Vec::new(),
         }
+    }
+
+    /// The same for a function that has no harness.
+    #[must_use]
+    pub fn without_harness(self) -> Self {
+        Self { has_harness: false, ..self }
+    }
+
+    /// Whether harness runs try the candidate before its acceptance.
+    pub fn has_harness(&self) -> bool {
+        self.has_harness
     }
 
     /// Number of outcomes of `node`.
@@ -150,7 +164,8 @@ fn came(state: &mut PortState, node: Node, outcome: Outcome) -> Step {
     *state.visits.entry(node).or_default() += 1;
     // A refutation also called both sides; a run that called only one side is vacuous.
     let ran = matches!(outcome, Outcome::Unrefuted | Outcome::Refuted(_));
-    if ran && matches!(node, Node::Smoke | Node::Fuzz) {
+    let accepting = matches!(outcome, Outcome::AcceptanceUnrefuted | Outcome::AcceptanceRefuted(_));
+    if ran && matches!(node, Node::Smoke | Node::Fuzz) || accepting && node == Node::Accept {
         state.phase = Phase::Optimization;
     }
     match (node, outcome) {
@@ -167,7 +182,8 @@ fn came(state: &mut PortState, node: Node, outcome: Outcome) -> Step {
         (Node::Audit, Outcome::AuditPassed) => Step::Build,
         // After the build the linkage proof reads the object files, which may show what the source did not.
         (Node::Audit | Node::Build, Outcome::AuditRejected(key)) => failed(state, Why::RejectedByAudit, key),
-        (Node::Build, Outcome::Built) => Step::Smoke,
+        (Node::Build, Outcome::Built) if state.has_harness => Step::Smoke,
+        (Node::Build, Outcome::Built) => Step::Accept,
         (Node::Build, Outcome::DoesNotCompile(key)) => failed(state, Why::DoesNotCompile, key),
         // C may reject all inputs of such a short run, so the campaign decides.
         (Node::Smoke, Outcome::Unrefuted | Outcome::Vacuous) if state.settling => Step::Done,

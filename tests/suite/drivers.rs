@@ -2,7 +2,7 @@
 //! `drivers/` has a growing table, lists, callbacks, a variadic function and one that prints.
 
 use crate::support::clib::copy_tree;
-use crate::support::{Repo, plant};
+use crate::support::{Repo, plant, reply};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -252,6 +252,32 @@ fn drivers_give_the_evidence_that_no_harness_can() {
     repo.run(&["check"]).code(11).shows("link_item: stale: since it was judged, a driver changed");
     repo.write("fuzz/names.c", &driver);
     repo.run(&["check"]).code(11).shows("evidence holds for 2 of 7 ports");
+}
+
+#[test]
+fn a_model_ports_what_no_harness_can_judge() {
+    let repo = store();
+    let config = repo.read("implfuzz.toml");
+    repo.write("implfuzz.toml", &format!("{config}\n[drivers]\nseconds = 3\n[grade]\nexecutions = 300\n"));
+    let right =
+        ports(&[]).into_iter().find_map(|(name, port)| (name == "link_item").then_some(port)).unwrap();
+    let wrong = right.replace("(*item).next = *slot;", "");
+    repo.model(&[&reply(&wrong), &reply(&right)]);
+    let json = repo.run(&["port", "link_item", "--format", "json"]).ok().json("port");
+    let port = &json["symbols"][0];
+    assert_eq!((&port["end"], &port["grade"]), (&json!("accepted"), &json!("verified")), "{json:#}");
+    assert!(port["in_place"].as_u64().unwrap() >= 300 && port["executions"] == json!(0), "{json:#}");
+    // The first answer was refuted where a driver called it, and the second question says so.
+    assert_eq!(repo.asked(), 2);
+    assert!(repo.prompt(1).contains("Programs that use the library judge the port"), "{}", repo.prompt(1));
+    assert!(repo.prompt(2).contains("The candidate is refuted (mismatch): item->next"), "{}", repo.prompt(2));
+    let committed = repo.root().join("rust/fuzz/seeds/drivers");
+    assert_eq!(std::fs::read_dir(&committed).unwrap().count(), 1);
+    repo.run(&["port", "link_item", "--explain"]).ok().shows("passed the linkage proof");
+    repo.run(&["check"]).ok().shows("evidence holds for 1 of 1 ports");
+    // A second run builds on it without asking again.
+    let json = repo.run(&["port", "link_item", "--format", "json"]).ok().json("port");
+    assert_eq!((&json["symbols"][0]["end"], repo.asked()), (&json!("already-ported"), 2), "{json:#}");
 }
 
 #[test]

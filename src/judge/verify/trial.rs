@@ -4,7 +4,6 @@ use super::Judgement;
 use crate::audit::AuditReport;
 use crate::contract::types::Judgeable;
 use crate::digest::sha256;
-use crate::drivers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::evidence::fingerprint::Fingerprint;
 use crate::evidence::lock::Lock;
@@ -231,10 +230,7 @@ impl<'p> Trial<'p> {
         };
         let finding = match finding {
             Some(finding) => {
-                let dir = match &finding.place {
-                    Some(place) => drivers::committed(judge.project, &place.driver),
-                    None => judge.seeds(&planned.function.name),
-                };
+                let dir = judge.committed_seeds(planned, &finding);
                 let text = self.subject.as_ref().map_or("", |subject| subject.fingerprint.rust.as_str());
                 let id = judging.record_finding(planned, &finding, text, &dir)?;
                 Some((id, finding))

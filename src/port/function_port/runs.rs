@@ -12,8 +12,8 @@ use crate::port::feedback;
 use crate::port::session::Session;
 use crate::port::supervisor::{Outcome, Step};
 use crate::project::ported::PortModule;
-use crate::verdict::{RunStats, Verdict};
-use std::path::PathBuf;
+use crate::verdict::{Finding, RunStats, Verdict};
+use std::path::{Path, PathBuf};
 
 /// Whether prompts may show the inputs of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,24 +116,33 @@ impl<'p> FunctionPort<'p> {
                 Ok(Outcome::Vacuous)
             }
             Verdict::Refuted { finding, .. } => {
-                let symbol = self.planned.function.name.clone();
-                session.reporter.event(Event::Found { symbol: symbol.clone(), finding: finding.clone() });
-                // The hash that the tree would have: `status` checks whether the text in the tree was ever refuted.
-                let hash = PortModule::read(self.spliced.clone()).hash(&self.planned.function);
-                let hash = hash.map(|hash| hash.as_str().to_owned()).unwrap_or_default();
-                let judge = &session.judge;
+                let (judge, symbol) = (&session.judge, &self.planned.function.name);
                 let (dir, feedback) = match inputs {
-                    Inputs::Shown => (judge.private_seeds(&symbol), feedback::refuted(finding)),
-                    Inputs::Hidden => (judge.hidden_seeds(&symbol), feedback::refuted_unseen(finding.class)),
+                    Inputs::Shown => (judge.private_seeds(symbol), feedback::refuted(finding)),
+                    Inputs::Hidden => (judge.hidden_seeds(symbol), feedback::refuted_unseen(finding.class)),
                 };
-                session.judging().record_finding(self.planned, finding, &hash, &dir)?;
                 self.feedback = Some(feedback);
-                self.finding = Some((**finding).clone());
-                self.trouble = format!("{}: {}", finding.class, finding.what);
-                // Another input with a difference is another failure.
-                let key = format!("{} {}", feedback::normalised(&self.trouble), sha256(&finding.input));
-                Ok(bad(key))
+                self.refuted(session, finding, &dir).map(bad)
             }
         }
+    }
+
+    /// Stores a finding about the candidate, and its input in this folder. Returns the key of the failure.
+    pub(super) fn refuted(
+        &mut self,
+        session: &mut Session<'p>,
+        finding: &Finding,
+        dir: &Path,
+    ) -> Result<String> {
+        let symbol = self.planned.function.name.clone();
+        session.reporter.event(Event::Found { symbol, finding: Box::new(finding.clone()) });
+        // The hash that the tree would have: `status` checks whether the text in the tree was ever refuted.
+        let hash = PortModule::read(self.spliced.clone()).hash(&self.planned.function);
+        let hash = hash.map(|hash| hash.as_str().to_owned()).unwrap_or_default();
+        session.judging().record_finding(self.planned, finding, &hash, dir)?;
+        self.finding = Some(finding.clone());
+        self.trouble = format!("{}: {}", finding.class, finding.what);
+        // Another input with a difference is another failure.
+        Ok(format!("{} {}", feedback::normalised(&self.trouble), sha256(&finding.input)))
     }
 }

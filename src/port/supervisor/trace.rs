@@ -11,20 +11,24 @@ pub fn why(state: &PortState, step: &Step) -> String {
         Step::AskPrototyper { reply_problem: None } => "there is no candidate yet".into(),
         Step::AskPrototyper { .. } => format!("the reply was unusable: {}", fix(state, UNUSABLE)),
         Step::AskEnhancer { why, reply_problem: Some(_), .. } => {
-            format!("the reply was unusable: {}; the candidate {}", fix(state, UNUSABLE), lacks(*why))
+            format!("the reply was unusable: {}; the candidate {}", fix(state, UNUSABLE), lacks(state, *why))
         }
         Step::AskEnhancer { why, repeated, .. } => {
             let again = if *repeated { "; the last fix left the same failure" } else { "" };
-            format!("the candidate {}: {}{again}", lacks(*why), fix(state, *why))
+            format!("the candidate {}: {}{again}", lacks(state, *why), fix(state, *why))
         }
-        Step::Audit | Step::Build | Step::Smoke if state.settling => {
+        Step::Audit | Step::Build | Step::Smoke | Step::Accept if state.settling => {
             "it is accepted, but other ports entered the tree meanwhile: it is checked again there".into()
         }
         Step::Audit => "a new candidate: nothing is built before the audit".into(),
         Step::Build => "the audit found nothing".into(),
         Step::Smoke => "it is built, and passed the linkage proof: a short run first".into(),
         Step::Fuzz => "the short run did not refute it".into(),
+        Step::Accept if !state.has_harness => {
+            "it is built, and passed the linkage proof: drivers judge it in place".into()
+        }
         Step::Accept => "the run of the loop did not refute it".into(),
+        Step::Done if !state.has_harness => "no execution of a driver refuted it".into(),
         Step::Done => "neither the acceptance run nor the hidden gate refuted it".into(),
         Step::Stop(reason) => why_stopped(state, *reason),
     }
@@ -57,10 +61,10 @@ const UNUSABLE: Why = Why::Vacuous;
 fn why_stopped(state: &PortState, reason: StopReason) -> String {
     let spent = |why: Why| {
         if state.maker == Maker::C2rust {
-            return format!("the candidate {}, and no model may be asked", lacks(why));
+            return format!("the candidate {}, and no model may be asked", lacks(state, why));
         }
         let (word, _, limit) = paid(state, why);
-        format!("the candidate {}, and no {word} is left of {limit}", lacks(why))
+        format!("the candidate {}, and no {word} is left of {limit}", lacks(state, why))
     };
     match reason {
         StopReason::DoesNotCompile => spent(Why::DoesNotCompile),
@@ -89,11 +93,12 @@ fn why_stopped(state: &PortState, reason: StopReason) -> String {
 }
 
 /// The fault of a candidate, to follow "the candidate".
-fn lacks(why: Why) -> &'static str {
+fn lacks(state: &PortState, why: Why) -> &'static str {
     match why {
         Why::RejectedByAudit => "was rejected by the audit",
         Why::DoesNotCompile => "does not compile",
         Why::Refuted => "was refuted",
+        Why::Vacuous if !state.has_harness => "was inconclusive where drivers call it",
         Why::Vacuous => "was inconclusive: one side was never called",
     }
 }

@@ -91,3 +91,30 @@ fn every_end_says_which_limit_it_met() {
     let state = failing(PortState::new(Limits::default(), ONE), Node::Build, &same).1;
     assert_eq!(why(&state, &next(&state)), "2 consecutive fixes left the same failure");
 }
+
+#[test]
+fn a_function_without_a_harness_goes_from_the_build_to_the_drivers() {
+    let mut state = PortState::new(Limits::default(), ONE).without_harness();
+    path(Node::Smoke).iter().for_each(|outcome| apply(&mut state, outcome.clone()));
+    let told = |state: &PortState| why(state, &next(state));
+    assert_eq!(next(&state), Step::Accept);
+    assert_eq!(told(&state), "it is built, and passed the linkage proof: drivers judge it in place");
+    let mut inconclusive = state.clone();
+    apply(&mut inconclusive, Outcome::Vacuous);
+    assert_eq!(
+        told(&inconclusive),
+        "the candidate was inconclusive where drivers call it: validation fix 1 of 2"
+    );
+    let mut refuted = state.clone();
+    apply(&mut refuted, Outcome::AcceptanceRefuted("k".into()));
+    assert_eq!(next(&refuted), enhancer(Why::Refuted));
+    apply(&mut state, Outcome::AcceptanceUnrefuted);
+    assert_eq!((next(&state), phase(&state)), (Step::Done, Phase::Optimization));
+    assert_eq!(told(&state), "no execution of a driver refuted it");
+    // In a changed tree it is judged again as a whole.
+    apply(&mut state, Outcome::TreeMoved);
+    for outcome in [Outcome::AuditPassed, Outcome::Built] {
+        apply(&mut state, outcome);
+    }
+    assert_eq!(next(&state), Step::Accept);
+}
