@@ -1,6 +1,6 @@
 //! The inputs of drivers: campaigns with the sanitised library, and what the kept inputs reach.
 
-use super::{Driven, Inputs, Work};
+use super::{Driven, Inputs, Work, known};
 use crate::c::entries::Entries;
 use crate::error::Result;
 use crate::event::{Event, Reporter};
@@ -57,7 +57,9 @@ impl<'w, 'p> Campaigns<'w, 'p> {
         let corpus = corpus.with(&committed)?;
         let program = self.built.program(&driver, self.parts, work.place(&self.watched)?)?;
         let reach = run::reach(&program, &corpus.inputs, REPLAY, work.interrupt)?;
-        Ok(Driven { driver, corpus, reach })
+        let driven = Driven { driver, corpus, reach };
+        known::keep(work.project, &driven, &dir, &made_of)?;
+        Ok(driven)
     }
 
     fn fuzzed(&self, driver: &Driver, dirs: (&Path, &Path), reporter: &mut dyn Reporter) -> Result<Corpus> {

@@ -4,10 +4,12 @@
 
 mod branches;
 mod campaigns;
+mod known;
 mod measure;
 mod ports;
 
 pub use branches::{Branches, branches};
+pub use known::{KnownReach, Reachability, known_reach};
 pub use measure::{MOST, Measured, measure};
 pub use ports::{Archive, Candidate, PortJudged, PortsBuilt, number_of};
 

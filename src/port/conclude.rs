@@ -34,7 +34,7 @@ impl<'p> Session<'p> {
                 (End::AlreadyPorted, None)
             }
             Some(Plan { action: Action::Leave | Action::Analyze, reason, .. }) => {
-                (End::NotJudgeable, reason.clone())
+                (End::NotJudgeable, reason.as_ref().map(|why| self.with_drivers(why, planned)))
             }
             Some(Plan { action: Action::Target, reason, .. }) => {
                 let why = || "no fuzz target was written for it".to_owned();
@@ -54,7 +54,18 @@ impl<'p> Session<'p> {
         match &planned.judgeable {
             Judgeable::Yes(_) => self.grounds.differs(planned),
             Judgeable::NotYet(_) if self.place.as_ref().is_some_and(|place| place.judges(planned)) => None,
-            Judgeable::NotYet(why) => Some(why.clone()),
+            Judgeable::NotYet(why) => Some(self.with_drivers(why, planned)),
+        }
+    }
+
+    /// Why a function has no harness, and why no driver judges it.
+    fn with_drivers(&self, why: &str, planned: &FunctionPlan) -> String {
+        match &self.place {
+            Some(place) => {
+                let unreached = || "no driver reaches it".to_owned();
+                format!("{why}; {}", place.why_not(planned).unwrap_or_else(unreached))
+            }
+            None => why.to_owned(),
         }
     }
 

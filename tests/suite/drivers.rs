@@ -263,6 +263,7 @@ fn a_model_ports_what_no_harness_can_judge() {
         ports(&[]).into_iter().find_map(|(name, port)| (name == "link_item").then_some(port)).unwrap();
     let wrong = right.replace("(*item).next = *slot;", "");
     repo.model(&[&reply(&wrong), &reply(&right)]);
+    repo.run(&["list", "link_item"]).ok().shows("not run yet");
     let json = repo.run(&["port", "link_item", "--format", "json"]).ok().json("port");
     let port = &json["symbols"][0];
     assert_eq!((&port["end"], &port["grade"]), (&json!("accepted"), &json!("verified")), "{json:#}");
@@ -275,6 +276,11 @@ fn a_model_ports_what_no_harness_can_judge() {
     assert_eq!(std::fs::read_dir(&committed).unwrap().count(), 1);
     repo.run(&["port", "link_item", "--explain"]).ok().shows("passed the linkage proof");
     repo.run(&["check"]).ok().shows("evidence holds for 1 of 1 ports");
+    repo.run(&["list", "store_merge"]).ok().shows("not reached");
+    repo.run(&["status"])
+        .code(11)
+        .shows("no driver reaches it")
+        .shows("drivers reach it: `port` and `verify`");
     // A second run builds on it without asking again.
     let json = repo.run(&["port", "link_item", "--format", "json"]).ok().json("port");
     assert_eq!((&json["symbols"][0]["end"], repo.asked()), (&json!("already-ported"), 2), "{json:#}");

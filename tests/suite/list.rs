@@ -177,7 +177,10 @@ fn programs_get_everything() {
     }
     "#);
     let keys: Vec<&String> = value.as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["type", "version", "symbols", "unsupported", "left_out", "gaps", "definitions"]);
+    assert_eq!(
+        keys,
+        ["type", "version", "symbols", "unsupported", "left_out", "gaps", "definitions", "causes"]
+    );
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! `cargo implfuzz list`
 
-use super::Session;
+use super::{Session, symbol_tables};
 use crate::contract::tier::Tier;
+use crate::drivers::{Reachability, known_reach};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::project::init;
 use crate::project::listing::{self, Kind, Listing, Row, Sort};
@@ -50,6 +51,14 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     init::warn(&project, session.reporter().as_mut());
     let mut listing = Listing::of(&project);
     listing.recall(&project, &store.ends()?);
+    if let Some(known) = known_reach(&project)? {
+        listing.drivers(&project, &|function| match known.of(function) {
+            Reachability::Reached => "reached".to_owned(),
+            Reachability::Unreached => "not reached".to_owned(),
+            Reachability::NotRun => "not run yet".to_owned(),
+            Reachability::NotJudged(why) => format!("not judged: {why}"),
+        });
+    }
     let all = listing.symbols.len();
     listing.definitions = listing::definitions(&project.library, &args.kind);
     if let Some(pattern) = listing.keep(&args.patterns) {
@@ -71,7 +80,10 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     } else {
         let reasons = session.verbosity == Verbosity::Verbose;
         session.screen.result("list", &listing, || {
-            format!("{}\n{}\n", functions(&listing.symbols, reasons), summary(&listing, all))
+            let (rows, summary) = (functions(&listing.symbols, reasons), summary(&listing, all));
+            let is_whole = listing.symbols.len() == all;
+            let causes = if is_whole { symbol_tables::causes(&listing.causes) } else { String::new() };
+            format!("{rows}\n{summary}\n{causes}")
         });
     }
     Ok(ExitCode::Ok)
@@ -80,6 +92,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
 /// One line per function.
 fn functions(rows: &[Row], reasons: bool) -> String {
     let cycles = rows.iter().any(|row| row.cycle.is_some());
+    let has_drivers = rows.iter().any(|row| row.drivers.is_some());
     let is_recalled = rows.iter().any(|row| row.last_run.is_some());
     let unit = |row: &Row| row.cycle.map_or_else(String::new, |cycle| format!("cycle {cycle}"));
     Table::of(rows)
@@ -92,6 +105,7 @@ fn functions(rows: &[Row], reasons: bool) -> String {
         .left_if(cycles, "unit", |row| unit(row))
         .left("Rust", |row| row.state.unwrap_or("-").to_owned())
         .left("harness", |row| row.harness.clone())
+        .left_if(has_drivers, "drivers", |row| row.drivers.clone().unwrap_or_default())
         .left_if(is_recalled, "last run", |row| printable(row.last_run.as_deref().unwrap_or_default()))
         .left_if(reasons, "why this tier", |row| row.tier_reason.clone())
         .lines()

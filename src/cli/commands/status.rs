@@ -6,6 +6,7 @@ use crate::evidence::grade;
 use crate::judge::verify;
 use crate::project::Project;
 use crate::project::init;
+use crate::project::listing;
 use crate::verdict::Grade;
 use serde_json::json;
 
@@ -27,15 +28,20 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     };
     let all = verify::known(&project, &store, &wanted)?;
     let totals = store.totals(None)?;
+    let causes = match args.patterns.is_empty() {
+        true => listing::causes(listing::without_harness(&project)),
+        false => Vec::new(),
+    };
     session.screen.result(
         "status",
-        &json!({ "symbols": all, "model": symbol_tables::spent_json(&totals) }),
+        &json!({ "symbols": all, "causes": causes, "model": symbol_tables::spent_json(&totals) }),
         || {
             let spent = match totals.calls {
                 0 => "no model call yet".to_owned(),
                 _ => symbol_tables::spent(&totals),
             };
-            format!("{}\n{}; {spent}\n", symbol_tables::judgements(&all), symbol_tables::counts(&all))
+            let (rows, counts) = (symbol_tables::judgements(&all), symbol_tables::counts(&all));
+            format!("{rows}\n{counts}; {spent}\n{}", symbol_tables::causes(&causes))
         },
     );
     Ok(code(&all, &project))

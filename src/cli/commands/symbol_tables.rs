@@ -4,6 +4,7 @@ use super::cells;
 use crate::evidence::grade;
 use crate::judge::verify::Judgement;
 use crate::port::result::PortResult;
+use crate::project::listing::Cause;
 use crate::report::{Table, printable};
 use crate::store::Totals;
 use crate::symbol::SymbolName;
@@ -96,6 +97,23 @@ pub fn spent_json(totals: &Totals) -> Value {
     })
 }
 
+/// Largest number of causes in text; JSON has all.
+const CAUSES: usize = 5;
+
+/// What keeps several functions from having a harness, a line for each of the most frequent causes. What holds for one
+/// function is in its row alone.
+pub fn causes(all: &[Cause]) -> String {
+    let shared: Vec<&Cause> = all.iter().filter(|cause| cause.functions.len() > 1).collect();
+    if shared.is_empty() {
+        return String::new();
+    }
+    let mut text = "causes for which functions have no harness:\n".to_owned();
+    for cause in shared.iter().take(CAUSES) {
+        text += &format!("{:>5}  {}\n", cause.functions.len(), printable(&cause.cause));
+    }
+    text
+}
+
 /// Counts per grade, in one line.
 pub fn counts(all: &[Judgement]) -> String {
     let mut grades: Vec<_> = all.iter().map(|j| (j.grade, graded(j.grade, j.reason.as_deref()))).collect();
@@ -116,6 +134,16 @@ fn graded(grade: Grade, reason: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_most_frequent_causes_are_shown() {
+        let cause =
+            |n: usize| Cause { cause: format!("cause {n}"), functions: vec![SymbolName::new("f"); 9 - n] };
+        let all: Vec<Cause> = (0..7).map(cause).collect();
+        let text = causes(&all);
+        assert!(text.contains(":\n    9  cause 0\n") && text.ends_with("    5  cause 4\n"), "{text}");
+        assert_eq!((causes(&[]), causes(&[cause(8)])), (String::new(), String::new()));
+    }
 
     #[test]
     fn callees_in_c_are_kept_apart_from_thin_evidence() {

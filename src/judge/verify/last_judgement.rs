@@ -3,6 +3,7 @@
 
 use super::Judgement;
 use crate::contract::types::Judgeable;
+use crate::drivers::{self, KnownReach};
 use crate::error::Result;
 use crate::evidence::lock::Entry;
 use crate::evidence::status::{SymbolStatus, status};
@@ -17,13 +18,24 @@ pub fn known(project: &Project, store: &Store, wanted: &[&FunctionPlan]) -> Resu
         return Ok(Vec::new());
     }
     let all = status(project.workspace.root(), &project.config, None)?;
-    let ends = store.ends()?;
+    let (ends, reach) = (store.ends()?, drivers::known_reach(project)?);
     let known = |planned: &&FunctionPlan| {
-        let judgement = one(store, planned, all.of(planned.function.name.as_str()))?;
+        let mut judgement = one(store, planned, all.of(planned.function.name.as_str()))?;
+        if judgement.grade == Grade::Stub && planned.judgeable.contract().is_none() {
+            judgement.reason = judgement.reason.map(|why| with_drivers(why, reach.as_ref(), planned));
+        }
         let end = ends.get(&planned.function.key).filter(|_| judgement.grade == Grade::Stub);
         Ok(Judgement { last_run: end.map(LastEnd::text), ..judgement })
     };
     wanted.iter().map(known).collect()
+}
+
+/// Why a function has no harness, with what is known of drivers.
+pub(super) fn with_drivers(why: String, reach: Option<&KnownReach>, planned: &FunctionPlan) -> String {
+    match reach.map(|reach| reach.of(&planned.function)) {
+        Some(reach) => format!("{why}; {}", reach.remark()),
+        None => why,
+    }
 }
 
 pub(super) fn one(store: &Store, planned: &FunctionPlan, status: Option<&SymbolStatus>) -> Result<Judgement> {

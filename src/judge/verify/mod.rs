@@ -9,6 +9,7 @@ mod agreement;
 pub use last_judgement::known;
 pub use trial::Ask;
 
+use crate::drivers;
 use crate::error::{ErrorKind, Result};
 use crate::event::Event;
 use crate::evidence::grade;
@@ -151,7 +152,8 @@ impl Judging<'_, '_> {
     ) -> Result<Vec<Judgement>> {
         let judge = self.judge;
         let lock = Lock::load(judge.project.workspace.root())?.unwrap_or_default();
-        let trials = wanted.into_iter().map(|(planned, ask)| Trial::of(planned, ask, &lock, judge));
+        let reach = drivers::known_reach(judge.project)?;
+        let trials = wanted.into_iter().map(|wanted| Trial::of(wanted, &lock, judge, reach.as_ref()));
         let mut trials = trials.collect::<Result<Vec<_>>>()?;
         // A port that the audit rejects causes no build.
         let built: Vec<_> =

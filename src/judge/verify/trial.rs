@@ -1,9 +1,11 @@
 //! One port on its way through `verify`: decisions before its run, the run, and its conclusion.
 
 use super::Judgement;
+use super::last_judgement::with_drivers;
 use crate::audit::AuditReport;
 use crate::contract::types::Judgeable;
 use crate::digest::sha256;
+use crate::drivers::{KnownReach, Reachability};
 use crate::error::{Error, ErrorKind, Result};
 use crate::evidence::fingerprint::Fingerprint;
 use crate::evidence::lock::Lock;
@@ -108,7 +110,12 @@ pub struct Trial<'p> {
 
 impl<'p> Trial<'p> {
     /// Decides what needs no build: whether there is a body, what the audit reports, whether there is a harness.
-    pub fn of(planned: &'p FunctionPlan, ask: Ask, lock: &Lock, judge: &Judge) -> Result<Self> {
+    pub fn of(
+        (planned, ask): (&'p FunctionPlan, Ask),
+        lock: &Lock,
+        judge: &Judge,
+        reach: Option<&KnownReach>,
+    ) -> Result<Self> {
         let module = judge.project.module(&planned.function.module)?;
         let is_ported = module.state(&planned.function) == Ported::Yes;
         let subject = is_ported.then(|| Subject::of(judge, planned, module.text())).transpose()?;
@@ -122,11 +129,14 @@ impl<'p> Trial<'p> {
             Ported::Stub | Ported::Missing => {
                 let dir = &judge.project.config.rust.dir;
                 let place = format!("{dir}/src/{}.rs", planned.function.module);
+                let is_reached =
+                    reach.is_some_and(|reach| reach.of(&planned.function) == Reachability::Reached);
                 let reason = match &planned.judgeable {
-                    Judgeable::Yes(_) => {
-                        format!("write it in place of its stub in {place}, then verify again")
+                    Judgeable::NotYet(why) if !is_reached => {
+                        let why = with_drivers(why.clone(), reach, planned);
+                        format!("a stub, and no port of it could be judged yet: {why}")
                     }
-                    Judgeable::NotYet(why) => format!("a stub, and no port of it could be judged yet: {why}"),
+                    _ => format!("write it in place of its stub in {place}, then verify again"),
                 };
                 Some(Outcome::without_run(Grade::Stub, reason))
             }

@@ -1,10 +1,12 @@
 //! The symbols of a library for `list`: order, tier, calls, state in Rust, harness; and left-out files. `select`
 //! selects and sorts, `dot` draws the graph; nothing here prints.
 
+mod causes;
 mod definitions;
 mod dot;
 mod select;
 
+pub use causes::{Cause, causes};
 pub use definitions::{Definition, definitions};
 pub use dot::dot;
 pub use select::{Sort, matches};
@@ -77,6 +79,9 @@ pub struct Row {
     pub harness: String,
     /// How the last run left it, where it has no port.
     pub last_run: Option<String>,
+    /// What is known of drivers, in a repository that has some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drivers: Option<String>,
 }
 
 /// A symbol without a stub or binding.
@@ -100,6 +105,8 @@ pub struct Listing {
     pub gaps: Vec<Gap>,
     /// Empty unless asked for.
     pub definitions: Vec<Definition>,
+    /// Why functions of the library have no harness.
+    pub causes: Vec<Cause>,
 }
 
 impl Listing {
@@ -109,6 +116,13 @@ impl Listing {
             let planned = project.planned.iter().find(|planned| planned.function.name == row.symbol);
             let end = planned.and_then(|planned| ends.get(&planned.function.key));
             row.last_run = end.map(LastEnd::text);
+        }
+    }
+
+    /// Fills in what is known of drivers.
+    pub fn drivers(&mut self, project: &Project, known: &dyn Fn(&Function) -> String) {
+        for (row, function) in self.symbols.iter_mut().zip(&project.library.functions) {
+            row.drivers = Some(known(function));
         }
     }
 
@@ -133,8 +147,17 @@ impl Listing {
             left_out: library.left_out.clone(),
             gaps: library.gaps.clone(),
             definitions: Vec::new(),
+            causes: causes(without_harness(project)),
         }
     }
+}
+
+/// The functions that no harness can judge, with the reasons.
+pub fn without_harness(project: &Project) -> impl Iterator<Item = (&SymbolName, &str)> {
+    project.planned.iter().filter_map(|planned| match &planned.judgeable {
+        Judgeable::NotYet(why) => Some((&planned.function.name, why.as_str())),
+        Judgeable::Yes(_) => None,
+    })
 }
 
 /// The inputs of the rows, collected once.
@@ -179,6 +202,7 @@ impl Rows<'_> {
             judged: planned.is_some_and(|p| p.judgeable.contract().is_some()),
             harness: harness(planned, function),
             last_run: None,
+            drivers: None,
         }
     }
 

@@ -1,0 +1,92 @@
+//! What the drivers reached when they last ran, for commands that run nothing.
+
+use super::{Driven, Work};
+use crate::error::Result;
+use crate::in_place::driver::drivers;
+use crate::in_place::table::why_not;
+use crate::platform::process::Interrupt;
+use crate::platform::workspace::write_atomic;
+use crate::project::Project;
+use crate::symbol::{Function, SymbolName};
+use fs_err as fs;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// What is known of the drivers of a repository.
+#[derive(Debug)]
+pub struct KnownReach<'p> {
+    project: &'p Project,
+    /// What they reached; `None` where the library or one of them has changed since, or none has run.
+    reached: Option<BTreeSet<SymbolName>>,
+}
+
+/// What is known of the drivers and one function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reachability {
+    Reached,
+    Unreached,
+    /// Drivers have not run since the last change.
+    NotRun,
+    /// Its calls cannot be judged, with the reason.
+    NotJudged(&'static str),
+}
+
+impl Reachability {
+    /// As a remark on a function that has no harness.
+    pub fn remark(self) -> String {
+        match self {
+            Self::Reached => "drivers reach it: `port` and `verify` judge it in place".into(),
+            Self::Unreached => "no driver reaches it".into(),
+            Self::NotRun => "`cargo implfuzz drivers` shows whether a driver reaches it".into(),
+            Self::NotJudged(why) => format!("no call of it can be judged in place: {why}"),
+        }
+    }
+}
+
+/// What is known of the repository's drivers; `None` where there are none.
+///
+/// # Errors
+/// `Config` where a file in the settings is no driver, and those of reading files.
+pub fn known_reach(project: &Project) -> Result<Option<KnownReach<'_>>> {
+    let interrupt = Interrupt::none();
+    let work = Work::of(project, &interrupt)?;
+    let found = drivers(work.root, &project.config.drivers.files)?;
+    if found.is_empty() {
+        return Ok(None);
+    }
+    let mut reached = Some(BTreeSet::new());
+    for driver in &found {
+        let made_of = work.made_of(driver)?;
+        let text = fs::read_to_string(record(&work.dir("corpora").join(&driver.name)));
+        let names = text.ok().and_then(|text| {
+            let names = text.strip_prefix(&made_of)?.lines().map(SymbolName::new);
+            Some(names.collect::<BTreeSet<_>>())
+        });
+        reached = reached.zip(names).map(|(all, names)| all.into_iter().chain(names).collect());
+    }
+    Ok(Some(KnownReach { project, reached }))
+}
+
+impl KnownReach<'_> {
+    /// What is known of a function.
+    pub fn of(&self, function: &Function) -> Reachability {
+        match (&self.reached, why_not(&self.project.library, function)) {
+            (_, Some(why)) => Reachability::NotJudged(why),
+            (None, None) => Reachability::NotRun,
+            (Some(reached), None) if reached.contains(&function.name) => Reachability::Reached,
+            (Some(_), None) => Reachability::Unreached,
+        }
+    }
+}
+
+/// Keeps what a driver reaches. `dir` has its corpus, which was made of texts with this hash.
+pub(super) fn keep(project: &Project, driven: &Driven, dir: &Path, made_of: &str) -> Result<()> {
+    let functions = &project.library.functions;
+    let names = driven.reached().into_iter().map(|number| functions[number].name.to_string());
+    let lines: Vec<String> = std::iter::once(made_of.to_owned()).chain(names).collect();
+    write_atomic(&record(dir), lines.join("\n").as_bytes())
+}
+
+fn record(corpus: &Path) -> std::path::PathBuf {
+    corpus.join("reached")
+}
