@@ -1,9 +1,11 @@
 //! How good the harnesses of real C libraries are, before any port exists: `cargo bench --bench harnesses`.
 //! With `-- --write` the results go into docs/data/harnesses.json, and the summary into docs/harnesses.md. `--seconds N` is the
 //! time for the mutants of one function. Names of packages choose libraries (`c-lib` is the small one of this repository).
-//! `-- --render` measures nothing and writes the summary again from the data.
+//! `-- --in-place` measures judging in place instead, beside the data of the harnesses. `-- --render` measures nothing and writes
+//! the summary again from the data.
 //!
-//! All data comes from the tool itself: `list` for tiers, `contract --check --all` for the harnesses.
+//! All data comes from the tool itself: `list` for tiers, `contract --check --all` for the harnesses, `drivers --check` for
+//! judging in place.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,13 +15,17 @@
 )]
 #![allow(clippy::disallowed_methods, reason = "it starts the tool that it measures")]
 
+#[path = "harnesses/in_place.rs"]
+mod in_place;
+#[path = "harnesses/page.rs"]
+mod page;
 #[path = "../tests/suite/support/mod.rs"]
 mod support;
 
+use page::page;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use support::clib;
@@ -29,10 +35,6 @@ const TIERS: [&str; 5] = ["A", "B", "E", "C", "D"];
 /// A harness works when C accepts this share of the inputs and never differs from itself, and this share of mutants is killed.
 const ACCEPTED: f64 = 0.5;
 const KILLED: f64 = 0.8;
-
-/// Reasons and examples that the summary shows of one library.
-const SHOWN: usize = 8;
-const EXAMPLES: usize = 3;
 
 /// What C does when an allocation fails is part of its behaviour.
 const WITHOUT_MEMORY: [&str; 2] = ["--config", "fuzz.fail_allocations=true"];
@@ -59,6 +61,19 @@ fn main() {
     let is_chosen = |name: &str| chosen.is_empty() || chosen.iter().any(|chosen| *chosen == name);
     let is_written = args.iter().any(|arg| arg == "--write");
     let mut measured = Vec::new();
+    if args.iter().any(|arg| arg == "--in-place") {
+        for lib in real::ALL.iter().filter(|lib| is_chosen(lib.package)) {
+            let Some(driver) = in_place::driver(lib.package) else { continue };
+            let mut record = known().into_iter().find(|library| package(library) == lib.package).unwrap();
+            record["in_place"] = in_place::measure(lib, &driver, &record);
+            measured.push(record);
+            println!("{}", page(&measured));
+            if is_written {
+                write(&measured);
+            }
+        }
+        return;
+    }
     let mut add = |line: &Line| {
         measured.push(record(line));
         println!("{}", page(&measured));
@@ -76,17 +91,36 @@ fn main() {
     }
 }
 
-/// Writes the data and the summary. Libraries that were not measured in this run keep their data.
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs")
+}
+
+/// The data of earlier runs.
+fn known() -> Vec<Value> {
+    serde_json::from_str(&std::fs::read_to_string(docs().join("data/harnesses.json")).unwrap()).unwrap()
+}
+
+fn package(library: &Value) -> &str {
+    text(library, "name").split(' ').next().unwrap()
+}
+
+/// Writes the data and the summary. What was not measured in this run keeps its data.
 fn write(measured: &[Value]) {
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let (docs, known) = (docs(), known());
     let data = docs.join("data/harnesses.json");
-    let known: Vec<Value> = serde_json::from_str(&std::fs::read_to_string(&data).unwrap()).unwrap();
-    let package = |library: &Value| text(library, "name").split(' ').next().unwrap().to_owned();
     let names = ["c-lib"].into_iter().chain(real::ALL.iter().map(|lib| lib.package));
-    let libraries: Vec<Value> = names
-        .filter_map(|name| measured.iter().chain(&known).find(|library| package(library) == name))
-        .cloned()
-        .collect();
+    let of = |all: &[Value], name: &str| all.iter().find(|library| package(library) == name).cloned();
+    let libraries = names.filter_map(|name| {
+        let before = of(&known, name);
+        let mut library = of(measured, name).or_else(|| before.clone())?;
+        if let Some(in_place) =
+            before.filter(|_| library["in_place"].is_null()).map(|mut b| b["in_place"].take())
+        {
+            library["in_place"] = in_place;
+        }
+        Some(library)
+    });
+    let libraries: Vec<Value> = libraries.collect();
     std::fs::write(&data, serde_json::to_string_pretty(&libraries).unwrap() + "\n").unwrap();
     std::fs::write(docs.join("harnesses.md"), page(&libraries)).unwrap();
 }
@@ -226,112 +260,6 @@ fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value[key].as_str().unwrap()
 }
 
-const HEADER: &str = "\n| library | functions | tier A | B | E | C | D | with harness | working | external | working of these | mutants killed | equivalent | seconds each | seconds in all |\n\
-     |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
-
-/// The summary: one table of all libraries, then the most frequent reasons for each.
-fn page(libraries: &[Value]) -> String {
-    let rows: String = libraries.iter().map(row).collect();
-    format!("{}{HEADER}{rows}{}", head(), libraries.iter().map(section).collect::<String>())
-}
-
-fn head() -> String {
-    format!(
-        "# Harnesses of real C libraries\n\n\
-         This page measures harnesses, without any port or model. The tool makes a harness for each function, then runs it on the C original and on mutants of the C function.\n\n\
-         A harness *works* if C never differs from itself, C accepts at least {:.0} % of the inputs, and at least {:.0} % of the mutants of the C function are killed within the time limit. \
-         A port of a function without a working harness stays `weak` or cannot be judged at all. So the share of working harnesses limits the share of `verified` ports today, \
-         unless a person or a model adds contracts or fuzz targets.\n\n\
-         - **tier**: share of the functions in each tier. The tier says how a harness can call a function (A: arguments decoded from the input, B: values from the library's constructors, E: heuristics, C: needs hints, D: cannot be called).\n\
-         - **with harness**, **working**: share of all functions that have a harness, and that have a working harness. **external**: number of functions that are not `static`. **working of these**: share of the external functions that have a working harness.\n\
-         - **equivalent**: number of mutants that compile to the same code as the original; **mutants killed** does not count them. No mutant was marked as equivalent by hand.\n\
-         - **seconds each**: time limit for the mutants of one function. **seconds in all**: wall time of `contract --check --all`.\n\n\
-         Allocations may fail in functions on handles (`fuzz.fail_allocations`). \
-         [data/harnesses.json](data/harnesses.json) lists every function without a working harness and every surviving mutant.\n\n\
-         `cargo bench --bench harnesses -- --write --seconds N [PACKAGE...]` writes this page and that file.\n",
-        ACCEPTED * 100.0,
-        KILLED * 100.0
-    )
-}
-
-fn row(library: &Value) -> String {
-    let share = |value: &Value| value.as_u64().map_or_else(|| "-".to_owned(), |share| format!("{share} %"));
-    let number = |key: &str| library[key].to_string();
-    let mut cells = vec![text(library, "name").to_owned(), number("functions")];
-    cells.extend(TIERS.iter().map(|tier| share(&library["tiers"][tier])));
-    cells.extend(["with_harness", "working"].map(|key| share(&library[key])));
-    cells.extend([number("external"), share(&library["external_working"]), share(&library["killed"])]);
-    cells.extend(["equivalent", "seconds_per_function", "seconds"].map(number));
-    format!("| {} |\n", cells.join(" | "))
-}
-
-/// The most frequent reasons of one library, with the names in them left out, so that like reasons count together.
-fn section(library: &Value) -> String {
-    let mut page = format!("\n## {}\n", text(library, "name"));
-    let without = array(library, "without_harness").map(|why| {
-        let names = why["symbols"].as_array().unwrap().iter().map(|name| name.as_str().unwrap());
-        (text(why, "reason"), why["count"].as_u64().unwrap(), names.collect())
-    });
-    page += &reasons("Functions without a harness", &without.collect::<Vec<_>>());
-    let failing =
-        array(library, "failing").map(|why| (kind(text(why, "reason")), 1, vec![text(why, "symbol")]));
-    page += &reasons("Functions with a harness that does not work", &failing.collect::<Vec<_>>());
-    let survivors = library["survivors"].as_object().unwrap();
-    let count: usize = survivors.values().map(|all| all.as_array().unwrap().len()).sum();
-    page + &format!("\nSurviving mutants: {count}, in {} functions.\n", survivors.len())
-}
-
 fn array<'v>(value: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
     value[key].as_array().unwrap().iter()
-}
-
-/// A shortcoming without its numbers.
-fn kind(reason: &str) -> &str {
-    match reason {
-        _ if reason.ends_with("mutants killed") => "too few mutants killed",
-        _ if reason.starts_with("C accepts") => "C accepts too few inputs",
-        _ if reason.starts_with("C differs from itself") => "C differs from itself",
-        _ if reason.starts_with("no mutants") => "the C text has nothing to mutate",
-        _ => reason,
-    }
-}
-
-/// Reasons with their numbers and a few symbols each, the most frequent first.
-fn reasons(title: &str, all: &[(&str, u64, Vec<&str>)]) -> String {
-    let mut groups: BTreeMap<String, (u64, Vec<&str>)> = BTreeMap::new();
-    for (reason, count, symbols) in all {
-        let group = groups.entry(without_names(reason)).or_default();
-        group.0 += count;
-        group.1.extend(symbols);
-    }
-    if groups.is_empty() {
-        return String::new();
-    }
-    let mut groups: Vec<_> = groups.into_iter().collect();
-    groups.sort_by_key(|(reason, (count, _))| (Reverse(*count), reason.clone()));
-    let total: u64 = groups.iter().map(|(_, (count, _))| count).sum();
-    let mut page = format!("\n{title}: {total}.\n\n");
-    for (reason, (count, symbols)) in groups.iter().take(SHOWN) {
-        let examples: Vec<String> = symbols.iter().take(EXAMPLES).map(|name| format!("`{name}`")).collect();
-        let more = if *count as usize > examples.len() { ", ..." } else { "" };
-        writeln!(page, "- {count} × {reason}: {}{more}", examples.join(", ")).unwrap();
-    }
-    let rest: u64 = groups.iter().skip(SHOWN).map(|(_, (count, _))| count).sum();
-    if rest > 0 {
-        writeln!(page, "- {rest} × other reasons").unwrap();
-    }
-    page
-}
-
-/// A reason with an ellipsis for each name, and without the function through which it applies.
-fn without_names(reason: &str) -> String {
-    let mut text = String::new();
-    for (i, part) in reason.split('`').enumerate() {
-        text += match part {
-            _ if i % 2 == 0 => part,
-            "void *" => "`void *`",
-            _ => "`...`",
-        };
-    }
-    text.replace(" (through `...`)", "")
 }

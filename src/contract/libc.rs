@@ -85,6 +85,29 @@ struct Row {
     arguments: Vec<Option<PointerUse>>,
     /// Whether further (variadic) arguments are used like the last one.
     rest: bool,
+    /// How a call is kept on a tape, where it can be.
+    tape: Option<Vec<TapedArgument>>,
+}
+
+/// What an argument of a call that is kept on a tape means to the system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TapedArgument {
+    Ignored,
+    /// A number or an address.
+    Word,
+    Int,
+    /// The stream that the bytes of the first argument go to.
+    Stream,
+    Byte,
+    String,
+    /// As many bytes are read as this argument says, or these two multiplied.
+    Read(usize, Option<usize>),
+    /// At most so many bytes are written: as many items as the call returns.
+    Written(usize, Option<usize>),
+    /// A string of at most as many bytes as this argument says is written.
+    Text(usize),
+    /// So many bytes are written, where it is not null.
+    Fixed(usize),
 }
 
 impl Row {
@@ -100,12 +123,38 @@ fn read(text: &'static str) -> Result<HashMap<&'static str, Row>, String> {
 
 fn row(line: &'static str) -> Option<(&'static str, Row)> {
     let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+    let (cells, tape) = match cells.split_at_checked(5)? {
+        (cells, []) => (cells, None),
+        (cells, ["none"]) => (cells, Some(Vec::new())),
+        (cells, [tape]) => (cells, Some(tape.split_whitespace().map(taped_argument).collect::<Option<_>>()?)),
+        _ => return None,
+    };
     let [name, effect, ports, marks, arguments] = cells[..] else { return None };
     let rest = arguments.ends_with('+');
     let arguments =
         arguments.trim_end_matches('+').split_whitespace().map(argument).collect::<Option<_>>()?;
     let marks = marks.split_whitespace().map(|word| word.parse().ok()).collect::<Option<_>>()?;
-    Some((name, Row { effect: effect.parse().ok()?, ports: ports.parse().ok()?, marks, arguments, rest }))
+    let (effect, ports) = (effect.parse().ok()?, ports.parse().ok()?);
+    Some((name, Row { effect, ports, marks, arguments, rest, tape }))
+}
+
+fn taped_argument(word: &str) -> Option<TapedArgument> {
+    let (kind, rest) = word.split_at(1);
+    let (a, b) = rest.split_once('*').map_or((rest, None), |(a, b)| (a, Some(b)));
+    let (a, b) = (a.parse().ok(), b.map(str::parse).transpose().ok()?);
+    Some(match (kind, a, b) {
+        ("-", None, None) => TapedArgument::Ignored,
+        ("v", None, None) => TapedArgument::Word,
+        ("i", None, None) => TapedArgument::Int,
+        ("o", None, None) => TapedArgument::Stream,
+        ("b", None, None) => TapedArgument::Byte,
+        ("s", None, None) => TapedArgument::String,
+        ("r", Some(a), b) => TapedArgument::Read(a, b),
+        ("w", Some(a), b) => TapedArgument::Written(a, b),
+        ("z", Some(a), None) => TapedArgument::Text(a),
+        ("f", Some(bytes), None) => TapedArgument::Fixed(bytes),
+        _ => return None,
+    })
 }
 
 fn argument(word: &str) -> Option<Option<PointerUse>> {
@@ -211,6 +260,12 @@ pub fn pointer_use(name: &str, position: usize) -> Option<PointerUse> {
     let row = find(name)?;
     let beyond = || row.arguments.last().filter(|_| row.rest);
     *row.arguments.get(position).or_else(beyond)?
+}
+
+/// How a call of the function of exactly this name is kept on a tape, an item for each argument; `None` where it cannot
+/// be.
+pub fn taped(name: &str) -> Option<&'static [TapedArgument]> {
+    TABLE.get(name)?.tape.as_deref()
 }
 
 /// How a port may use the function of exactly this name.

@@ -3,7 +3,7 @@
 use super::candidates::Candidates;
 use super::driver::{Driver, Language};
 use super::place::Place;
-use super::{outside, port, table};
+use super::{outside, port, table, tape};
 use crate::c::entries::Entries;
 use crate::c::flags::old_c_flags;
 use crate::config::Drivers;
@@ -21,13 +21,14 @@ use std::hash::{BuildHasher as _, Hasher as _};
 use std::path::PathBuf;
 
 /// The judge's own files.
-const RUNTIME: [(&str, &str); 16] = [
+const RUNTIME: [(&str, &str); 17] = [
     ("in_place.h", include_str!("../../templates/in_place/in_place.h")),
     ("memory.c", include_str!("../../templates/in_place/memory.c")),
     ("pages.c", include_str!("../../templates/in_place/pages.c")),
     ("entries.c", include_str!("../../templates/in_place/entries.c")),
     ("rust_heap.c", include_str!("../../templates/in_place/rust_heap.c")),
     ("candidate.c", include_str!("../../templates/in_place/candidate.c")),
+    ("tape.c", include_str!("../../templates/in_place/tape.c")),
     ("judge.c", include_str!("../../templates/in_place/judge.c")),
     ("calls.c", include_str!("../../templates/in_place/calls.c")),
     ("branches.c", include_str!("../../templates/in_place/branches.c")),
@@ -98,6 +99,7 @@ pub fn library(parts: Parts, place: Place) -> Result<Built> {
     let renames = place.dir.join("renames.txt");
     write_atomic(&renames, outside::renames(&outside).as_bytes())?;
     write_atomic(&place.dir.join("outside_names.inc"), outside::thunks(&outside).as_bytes())?;
+    write_atomic(&place.dir.join("tape_names.inc"), tape::lines(&outside).as_bytes())?;
     for object in &objects {
         place.rename(object, &renames)?;
     }

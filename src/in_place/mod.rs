@@ -1,12 +1,13 @@
 //! Runs a C library with its drivers, and judges functions inside of these executions: where the program calls a
 //! function, C runs, memory is put back, a candidate runs on the same memory, and both results are compared.
 //!
-//! `driver` finds drivers, `corpus` makes their inputs, `build` makes the program (with `table`, `port` and `outside`), `run`
-//! runs it, and `typed` says what a difference means. The judge itself is C,
-//! in `templates/in_place`; DESIGN.md describes it.
+//! `driver` finds drivers, `corpus` makes their inputs, `build` makes the program (with `table`, `port`, `outside` and
+//! `tape`), `run` runs it, and `typed` says what a difference means. The judge itself is C, in `templates/in_place`;
+//! DESIGN.md describes it.
 
 pub mod driver;
 pub mod place;
+mod tape;
 mod outside;
 pub mod candidates;
 pub mod table;

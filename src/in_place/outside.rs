@@ -1,6 +1,7 @@
 //! Functions that the library takes from outside: those that only compute run as they are; calls of all others end
 //! the judging of a call.
 
+use super::tape::is_taped;
 use crate::contract::libc::{effect, is_stateless, only_computes};
 use crate::error::{Error, ErrorKind, Result};
 use crate::symbol::Library;
@@ -15,8 +16,11 @@ const REPLACED: [&str; 17] = [
     "malloc_usable_size", "strdup", "strndup", "wcsdup", "exit", "_exit", "_Exit", "abort", "__assert_fail",
 ];
 
-/// What ends all judging, also where only a driver calls it.
-const ENDING: [&str; 3] = ["pthread_create", "fork", "vfork"];
+/// What ends all judging or the use of the tape, also where only a driver calls it.
+const ENDING: [&str; 9] = [
+    "pthread_create", "fork", "vfork", "setvbuf", "setbuf", "setbuffer", "fmemopen", "open_memstream",
+    "fopencookie",
+];
 
 /// Jumps that leave calls.
 const JUMPS: [&str; 4] = ["longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"];
@@ -70,5 +74,5 @@ pub(super) fn renames(outside: &BTreeSet<String>) -> String {
 
 /// What `outside.S` includes.
 pub(super) fn thunks(outside: &BTreeSet<String>) -> String {
-    outside.iter().map(|name| format!("outside {name}\n")).collect()
+    outside.iter().filter(|name| !is_taped(name)).map(|name| format!("outside {name}\n")).collect()
 }

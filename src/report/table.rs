@@ -36,6 +36,12 @@ impl<R> Table<R> {
         if is_shown { self.left(heading, cell) } else { self }
     }
 
+    /// Adds a column of numbers if `is_shown`.
+    #[must_use]
+    pub fn right_if(self, is_shown: bool, heading: &str, cell: impl Fn(&R) -> String) -> Self {
+        if is_shown { self.right(heading, cell) } else { self }
+    }
+
     fn column(mut self, heading: String, align: CellAlignment, cell: impl Fn(&R) -> String) -> Self {
         self.headings.push((heading, align));
         for (row, cells) in self.rows.iter().zip(&mut self.cells) {

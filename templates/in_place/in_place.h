@@ -10,7 +10,8 @@
  *   judge.c       one judged call
  *   calls.c       which calls are judged
  *   branches.c    counts the branches that C takes in calls that are judged
- *   outside.c     calls that leave the process
+ *   outside.S     calls that leave the process
+ *   tape.c        calls of the system that happen once, for C, and are answered for candidates
  *   report.c      what the parent process is told
  *   main.c        runs the driver on inputs
  *
@@ -133,6 +134,25 @@ enum purpose {
     REPLACES, /* candidate 0 in the place of C */
 };
 
+#define TAPE_CALLS 256
+#define TAPE_BYTES ((size_t)1 << 20)
+#define TAPE_ARGUMENTS 4
+
+struct implfuzz_taped;
+
+/* What C asked the system for in a judged call, and what it got. */
+struct tape {
+    struct taped_call {
+        const struct implfuzz_taped *of;
+        uint64_t said[TAPE_ARGUMENTS], asked, result; /* `asked`: how many items fwrite is to write */
+        int error; /* `errno` behind it, or 0 where it stayed */
+        size_t at; /* the first byte that it wrote */
+    } calls[TAPE_CALLS];
+    size_t count, used;
+    size_t next; /* where a candidate stands */
+    unsigned char bytes[TAPE_BYTES];
+};
+
 struct state {
     /* Where judging stands. */
     volatile sig_atomic_t judging, in_candidate, tracking;
@@ -142,6 +162,9 @@ struct state {
     const char *volatile outside;
     /* What has ended all judging: a thread or another process was started. */
     const char *volatile no_more;
+    /* A stream writes to memory of the program whenever it likes. */
+    const char *volatile no_tape;
+    struct tape tape;
 
     struct region regions[2];
     struct logged_page log[LOG_PAGES];
@@ -197,6 +220,8 @@ void implfuzz_pages_make(void);
 void implfuzz_track(void);
 void implfuzz_untrack(void);
 int implfuzz_page_fault(void *address);
+/* Logs these bytes as if they were written, so that the kernel can write to them. */
+void implfuzz_open(unsigned char *start, size_t bytes);
 void implfuzz_keep_after(void);
 void implfuzz_put_back_before(void);
 void implfuzz_put_back_after(void);
@@ -234,6 +259,11 @@ void implfuzz_candidates_make(void);
 unsigned implfuzz_patience(unsigned ticks_of_c);
 enum difference implfuzz_run(void *candidate, const struct registers *registers, const void *arguments, size_t bytes,
                              struct result_registers *result);
+
+void implfuzz_outside(const char *name);
+
+/* tape.c */
+int implfuzz_tape_is_over(void);
 
 /* calls.c */
 int implfuzz_is_chosen(const struct counts *own, size_t candidates);

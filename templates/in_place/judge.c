@@ -141,6 +141,7 @@ static enum difference try(void *code, const struct call *call, const struct pic
     implfuzz_rust_heap_clear();
     forget_allocations();
     errno = call->error;
+    STATE->tape.next = 0;
     enum difference difference =
         implfuzz_run(code, call->registers, call->stack, call->function->stack_bytes, &picture.result);
     picture.error = errno;
@@ -150,6 +151,8 @@ static enum difference try(void *code, const struct call *call, const struct pic
     STATE->overflow = 0;
     if (difference == SAME)
         difference = compare(call->function->result, c, &picture, call->stack, call->bytes, places);
+    if (difference == SAME && !implfuzz_tape_is_over())
+        difference = LEFT_PROCESS;
     if (difference == SAME && STATE->rust_live != 0)
         difference = DIFFERS_HEAP;
     implfuzz_put_back_before();
@@ -257,6 +260,7 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
     unsigned ticks = STATE->ticks;
     struct picture c = {0};
     forget_allocations();
+    STATE->tape.count = STATE->tape.used = 0;
     implfuzz_track();
     implfuzz_call(implfuzz_original(entry), registers, stack, function->stack_bytes, &c.result, NULL);
     c.error = errno;

@@ -77,6 +77,13 @@ int implfuzz_page_fault(void *address)
     return 0;
 }
 
+void implfuzz_open(unsigned char *start, size_t bytes)
+{
+    unsigned char *page = (unsigned char *)((uintptr_t)start & ~(PAGE - 1));
+    for (; bytes && page < start + bytes; page += PAGE)
+        implfuzz_page_fault(page);
+}
+
 /* Keeps what C wrote. */
 void implfuzz_keep_after(void)
 {

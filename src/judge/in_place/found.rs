@@ -35,7 +35,7 @@ pub(super) fn finding(driver: &str, (told, path): (&Told, Option<String>), input
         Difference::Errno => (FindingClass::Mismatch, "errno".to_owned()),
         Difference::Allocation => (FindingClass::Mismatch, "the number of allocated blocks".to_owned()),
         Difference::Outside => {
-            (FindingClass::Mismatch, "it calls a function of the system that C does not call".to_owned())
+            (FindingClass::Mismatch, "its calls of the system are not those of C".to_owned())
         }
         Difference::Whole => (FindingClass::Mismatch, "how the driver ends with it in C's place".to_owned()),
     };

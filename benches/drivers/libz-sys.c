@@ -1,0 +1,242 @@
+/* Runs a program of zlib calls that the input spells: streams, one-shot calls, inflateBack, checksums and gz files,
+ * in states that the input chooses, back and forth. Raw input bytes go to the decompressors, too. */
+#define _POSIX_C_SOURCE 200809L
+#define _LARGEFILE64_SOURCE 1
+#include "zlib.h"
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PLAIN = 4096, PACKED = 3 * PLAIN, WINDOW = 32768, DICT = 300 };
+
+struct run { const uint8_t *at; size_t left; unsigned made; Bytef *plain, *packed, *again, *window, *dict; };
+
+static int byte(struct run *r) { return r->left == 0 ? 0 : (r->left--, *r->at++); }
+
+/* Plain data: literal input, repetitions of what stands before, runs and noise. */
+static uInt grow(struct run *r) {
+    uInt size = 0, noise = 1;
+    for (int steps = byte(r) % 16; steps >= 0 && r->left > 0; steps--) {
+        uInt kind = (uInt)byte(r), length = 1 + (uInt)byte(r), value = (uInt)byte(r), how = kind % 4;
+        length = how == 0 ? length % 32 : length * (1 + kind / 32);
+        for (uInt i = 0; i < length && size < PLAIN; i++, size++) {
+            noise = noise * 1103515245 + value + 12345;
+            r->plain[size] = (Bytef)(how == 0 ? (uInt)byte(r) : how == 1 && size > value ? r->plain[size - 1 - value]
+                                     : how == 2 ? noise >> 24 & value : i % (kind + 1) ? value : noise >> 24);
+        }
+    }
+    return size;
+}
+
+static voidpf take(voidpf opaque, uInt items, uInt size) { return (void)opaque, calloc(items, size); }
+static void give(voidpf opaque, voidpf block) { (void)opaque, free(block); }
+
+static z_stream stream(int how, Bytef *in, uInt size) {
+    z_stream made = {0};
+    if (how & 1) made.zalloc = take, made.zfree = give;
+    made.next_in = in, made.avail_in = size;
+    return made;
+}
+
+/* Compresses the plain data, with other calls in between, and gives the size and the window bits. */
+static uInt deflated(struct run *r, int how, uInt n, int *bits) {
+    int level = byte(r) % 11 - 1, strategy = byte(r) % 5, tries = 0, value, state;
+    unsigned pending;
+    gz_header head = {0};
+    z_stream pair[2] = {stream(how, r->plain, n)}, *s = pair;
+    *bits = (8 + how / 4 % 4) * (how / 16 % 4 == 1 ? -1 : 1) + (how / 16 % 4 == 2 ? 16 : 0);
+    if (how / 16 % 4 == 3) *bits = MAX_WBITS, state = deflateInit(s, level);
+    else state = deflateInit2(s, level, Z_DEFLATED, *bits, 1 + byte(r) % 4, strategy);
+    if (state != Z_OK) return 0;
+    if (*bits > 15 && how & 64) {
+        head.text = 1, head.time = 7, head.os = 3, head.hcrc = level & 1;
+        head.extra = level & 2 ? r->plain : NULL, head.extra_len = n, head.name = level & 4 ? (Bytef *)"name" : NULL;
+        head.comment = strategy & 1 ? (Bytef *)"comment" : NULL;
+        deflateSetHeader(s, &head);
+    }
+    if (how & 2) deflateSetDictionary(s, r->dict, DICT);
+    if (deflateBound(s, n) != deflateBound_z(s, n)) abort();
+    s->next_out = r->packed;
+    while (++tries < 24 && r->left > 0) {
+        int op = byte(r);
+        uInt in = s->avail_in, room = (uInt)(r->packed + PACKED - s->next_out);
+        s->avail_in = in < (uInt)op * 4 ? in : (uInt)op * 4, in -= s->avail_in;
+        s->avail_out = op & 16 ? room : room < 100 ? room : (uInt)byte(r);
+        switch (op % 16) {
+        case 8: deflateParams(s, byte(r) % 11 - 1, byte(r) % 5); break;
+        case 9: deflateTune(s, byte(r), byte(r), byte(r), byte(r)); break;
+        case 10: if (*bits < 0) deflatePrime(s, byte(r) % 17, byte(r)); break;
+        case 11: if (s == pair && deflateCopy(s + 1, s) == Z_OK) deflateEnd(s++); break;
+        case 12: deflateGetDictionary(s, r->window, &pending); break;
+        case 13: deflatePending(s, &pending, &value), deflateUsed(s, &value); break;
+        case 14: s->total_in + s->total_out ? deflateReset(s) : deflateResetKeep(s); break;
+        case 15: deflateSetDictionary(s, r->dict, (uInt)byte(r)); break;
+        default: deflate(s, op % 6);
+        }
+        s->avail_in += in;
+    }
+    s->avail_out = (uInt)(r->packed + PACKED - s->next_out);
+    while (deflate(s, Z_FINISH) == Z_OK && s->avail_out > 0) {}
+    deflateEnd(s);
+    return (uInt)(s->next_out - r->packed);
+}
+
+/* Decompresses, with other calls in between. */
+static void inflated(struct run *r, int how, Bytef *in, uInt size, int bits) {
+    Bytef text[3][20] = {{0}};
+    gz_header head = {.extra = text[0], .extra_max = 20, .name = text[1], .name_max = 20, .comment = text[2], .comm_max = 20};
+    z_stream pair[2] = {stream(how, in, size)}, *s = pair;
+    int state = how / 4 % 4 == 1 ? inflateInit(s) : inflateInit2(s, how / 4 % 4 == 2 ? bits : how & 16 ? 0 : 47);
+    uInt length;
+    if (state != Z_OK) return;
+    if (how & 32) inflateGetHeader(s, &head);
+    if (how & 64) inflateValidate(s, how & 1);
+    for (int tries = 0; tries < 40 && state != Z_STREAM_END && state != Z_MEM_ERROR; tries++) {
+        int op = r->left == 0 ? 0 : byte(r), all = r->left == 0 || op & 16;
+        uInt rest = s->avail_in;
+        s->avail_in = all || rest < (uInt)op ? rest : (uInt)op, rest -= s->avail_in;
+        s->next_out = r->again, s->avail_out = all ? PLAIN : (uInt)op;
+        switch (op % 16) {
+        case 7: inflatePrime(s, byte(r) % 18 - 1, byte(r)); break;
+        case 8: inflateMark(s), inflateCodesUsed(s), inflateSyncPoint(s); break;
+        case 9: if (s == pair && inflateCopy(s + 1, s) == Z_OK) inflateEnd(s++); break;
+        case 10: inflateGetDictionary(s, r->window, &length); break;
+        case 11: inflateSetDictionary(s, r->dict, (uInt)byte(r)); break;
+        case 12: op & 32 ? inflateReset(s) : inflateResetKeep(s); break;
+        case 13: inflateReset2(s, byte(r) % 64 - 16); break;
+        case 14: inflateUndermine(s, 1); break;
+        case 15: inflateSync(s); break;
+        default: state = inflate(s, op % 7);
+        }
+        s->avail_in += rest;
+        if (state == Z_NEED_DICT) state = inflateSetDictionary(s, r->dict, DICT);
+        if (state == Z_DATA_ERROR && inflateSync(s) != Z_OK) break;
+        if (all && s->avail_in == 0) break;
+    }
+    inflateEnd(s);
+}
+
+/* The callbacks of inflateBack: more input in pieces, and output up to a limit. */
+static unsigned more(void *opaque, z_const unsigned char **piece) {
+    struct run *r = opaque;
+    unsigned size = (unsigned)byte(r);
+    size = r->left < size ? (unsigned)r->left : size;
+    *piece = (z_const unsigned char *)r->at, r->at += size, r->left -= size;
+    return size;
+}
+
+static int keep(void *opaque, unsigned char *data, unsigned size) {
+    struct run *r = opaque;
+    return (void)data, (r->made += size) > 16 * PLAIN;
+}
+
+static void backwards(struct run *r, int how, Bytef *in, uInt size) {
+    z_stream s = stream(how, in, size);
+    if (inflateBackInit(&s, how & 2 ? 15 : 8 + how / 4 % 8, r->window) != Z_OK) return;
+    if (how & 64) s.next_in = NULL, s.avail_in = 0;
+    for (int times = how >> 7; times >= 0; times--) inflateBack(&s, more, r, keep, r);
+    inflateBackEnd(&s);
+}
+
+static void one_shot(struct run *r, int how, uInt n) {
+    uLong size = how & 1 ? compressBound(n) : n, used, got = how & 2 ? PLAIN : n;
+    z_size_t size_z = how & 1 ? compressBound_z(n) : n, used_z, got_z = got;
+    int level = how / 4 % 11 - 1;
+    if ((how & 64 ? compress(r->packed, &size, r->plain, n) : compress2(r->packed, &size, r->plain, n, level)) == Z_OK) {
+        if (how & 128) r->packed[(uLong)byte(r) * size / 256] ^= (Bytef)byte(r);
+        used = size;
+        how & 4 ? uncompress(r->again, &got, r->packed, size) : uncompress2(r->again, &got, r->packed, &used);
+    }
+    if ((how & 64 ? compress_z(r->packed, &size_z, r->plain, n) : compress2_z(r->packed, &size_z, r->plain, n, level)) == Z_OK) {
+        used_z = size_z;
+        how & 4 ? uncompress_z(r->again, &got_z, r->packed, size_z) : uncompress2_z(r->again, &got_z, r->packed, &used_z);
+    }
+}
+
+static void summed(struct run *r, int skip, uInt n) {
+    const Bytef *a = r->plain + skip % 8, *b = a + n * (uInt)skip / 255;
+    uInt size_a = (uInt)(b - a), size_b = n - size_a, all = n;
+    uLong crc_a = crc32(crc32(0, NULL, 0), a, size_a), crc_b = crc32_z(0, b, size_b), crc = crc32(0, a, all);
+    uLong adler_a = adler32(adler32(0, NULL, 0), a, size_a), adler_b = adler32_z(1, b, size_b), adler = adler32(1, a, all);
+    if (crc32_combine(crc_a, crc_b, size_b) != crc || crc32_combine64(crc_a, crc_b, size_b) != crc) abort();
+    if (crc32_combine_op(crc_a, crc_b, crc32_combine_gen(size_b)) != crc) abort();
+    if (crc32_combine_gen64(size_b) != crc32_combine_gen(size_b) || get_crc_table()[0] != 0) abort();
+    if (adler32_combine(adler_a, adler_b, size_b) != adler || adler32_combine64(adler_a, adler_b, size_b) != adler) abort();
+}
+
+/* Writes a gz file without a name and reads it. */
+static void filed(struct run *r, uInt n) {
+    static const char *const modes[] = {"wb", "wb1h", "wbT", "w9f", "w6R", "w0F", "ab", "rw", "r+", "wbe"};
+    char path[32], line[64], *mode = (char *)modes[byte(r) % 10];
+    FILE *file = tmpfile();
+    int how = byte(r), error;
+    if (file == NULL) return;
+    snprintf(path, sizeof path, "/dev/fd/%d", fileno(file));
+    gzFile gz = how & 1 ? gzopen64(path, mode) : gzopen(path, mode);
+    if (how & 2) gzbuffer(gz, 16u << how / 4 % 4);
+    for (int calls = 0; calls < 12 && gz != NULL && r->left > 0; calls++) {
+        int op = byte(r);
+        uInt part = (uInt)byte(r);
+        switch (op % 12) {
+        case 0: gzputc(gz, op); break;
+        case 1: gzputs(gz, "some text\n"); break;
+        case 2: gzprintf(gz, "%d %s\n", (int)part, "text"); break;
+        case 3: gzfwrite(r->plain, 3, part, gz); break;
+        case 4: gzflush(gz, op / 12 % 6); break;
+        case 5: gzsetparams(gz, op % 10, op / 12 % 5); break;
+        case 6: gzseek(gz, (z_off_t)part, op & 1 ? SEEK_CUR : SEEK_SET); break;
+        case 7: gztell(gz), gzoffset(gz), gzdirect(gz), gzeof(gz); break;
+        case 8: gzerror(gz, &error), gzclearerr(gz); break;
+        default: gzwrite(gz, r->plain, part < n ? part : n);
+        }
+    }
+    if (gz != NULL) how & 4 ? gzclose_w(gz) : gzclose(gz);
+    if (how & 8) fseek(file, 0, SEEK_END), fwrite(r->at, 1, r->left % 256, file), fflush(file);
+    gz = how & 16 ? gzdopen(dup(fileno(file)), "rb") : gzopen(path, how & 32 ? "rbT" : "r");
+    if (how & 16) gzrewind(gz);
+    if (how & 64) gzbuffer(gz, 16u << how / 4 % 4);
+    for (int calls = 0; calls < 12 && gz != NULL && r->left > 0; calls++) {
+        int op = byte(r);
+        uInt part = (uInt)byte(r);
+        switch (op % 12) {
+        case 0: gzgetc(gz), gzgetc_(gz); break;
+        case 1: gzungetc((int)part, gz); break;
+        case 2: gzgets(gz, line, (int)(part % sizeof line)); break;
+        case 3: gzfread(r->again, 3, part, gz); break;
+        case 4: gzrewind(gz); break;
+        case 5: gzseek(gz, (z_off_t)part - op % 3 * 20, op & 1 ? SEEK_CUR : SEEK_SET); break;
+        case 6: gztell(gz), gzoffset(gz), gzdirect(gz), gzeof(gz); break;
+        case 7: gzerror(gz, &error), gzclearerr(gz); break;
+        default: gzread(gz, r->again, part * 4);
+        }
+    }
+    if (gz != NULL) how & 4 ? gzclose_r(gz) : gzclose(gz);
+    fclose(file);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct run r = {data, size, 0, calloc(1, PLAIN + 8), calloc(1, PACKED), calloc(1, PLAIN), calloc(1, WINDOW), calloc(1, DICT)};
+    grow(&r);
+    memcpy(r.dict, r.plain, DICT);
+    for (int step = 0; step < 4 && r.left > 0; step++) {
+        int op = byte(&r), how = byte(&r), bits = 15;
+        uInt n = op % 8 < 6 ? grow(&r) : r.left < PLAIN ? (uInt)r.left : PLAIN, packed;
+        switch (op % 8) {
+        case 0: case 1: case 2: case 3:
+            packed = deflated(&r, how, n, &bits);
+            if (op & 8 && packed > 0) r.packed[(uInt)byte(&r) * packed / 256] ^= (Bytef)byte(&r);
+            if (bits < 0 && op & 16) backwards(&r, op, r.packed, packed);
+            else inflated(&r, op & 32 ? byte(&r) : bits == 15 ? 0 : 8, r.packed, packed, bits);
+            break;
+        case 4: one_shot(&r, how, n); break;
+        case 5: op / 8 == 31 ? filed(&r, n) : summed(&r, how, n); break;
+        case 6: memcpy(r.packed, r.at, n), backwards(&r, how, r.packed, n); break;
+        default: memcpy(r.packed, r.at, n), inflated(&r, how, r.packed, n, how & 128 ? -15 : 31);
+        }
+    }
+    zlibVersion(), zlibCompileFlags(), zError((int)(size % 10) - 7);
+    free(r.plain), free(r.packed), free(r.again), free(r.window), free(r.dict);
+    return 0;
+}

@@ -1,0 +1,206 @@
+/*
+ * Calls of the system whose effects are known happen once, for C, and are answered from a tape for candidates, which must
+ * make the same calls in the same order with the same data. Addresses of data may differ: its bytes are what counts.
+ * Compilers turn functions that write to a stream into each other, so that these count as one.
+ * `tape_names.inc` is generated, a line for each function that the library, the driver or a port calls:
+ *
+ *     TAPED(NAME, NAME OF THE SAME FUNCTION, ARGUMENTS, {KIND, A, B}, …)
+ */
+#define _GNU_SOURCE
+#include "in_place.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum kind {
+    IGNORED,
+    WORD,     /* all bits count */
+    INT,      /* the lower 32 bits count */
+    STREAM,   /* to which the bytes of the first argument go */
+    BYTE,     /* one byte */
+    STRING,   /* read up to its NUL */
+    READ,     /* read, as many bytes as arguments A and B say; B is -1 where A alone does */
+    WRITTEN,  /* written, at most so many: as many items as the call returns */
+    TEXT,     /* written up to a NUL, at most as many bytes as argument A says */
+    FIXED     /* A bytes are written, where it is not null */
+};
+
+struct argument {
+    enum kind kind;
+    int a, b;
+};
+
+struct implfuzz_taped {
+    const char *name;
+    uint64_t (*function)(uint64_t, uint64_t, uint64_t, uint64_t);
+    size_t count;
+    struct argument arguments[TAPE_ARGUMENTS];
+};
+
+static int is_output(const struct implfuzz_taped *of)
+{
+    return of->count && of->arguments[of->count - 1].kind == STREAM;
+}
+
+/* Whether a call of an output function succeeded, and the result where it does or does not. */
+static int succeeded(const struct implfuzz_taped *of, uint64_t asked, uint64_t result)
+{
+    return of->arguments[0].kind == READ ? result == asked : (int32_t)result >= 0;
+}
+
+static uint64_t result_of(const struct implfuzz_taped *of, const uint64_t *values, int success)
+{
+    switch (of->arguments[0].kind) {
+    case READ: return success ? values[2] : 0;
+    case BYTE: return success ? (unsigned char)values[0] : (uint64_t)-1;
+    default: return success ? 1 : (uint64_t)-1;
+    }
+}
+
+static size_t size(const struct argument *argument, const uint64_t *values)
+{
+    uint64_t bytes = values[argument->a];
+    return argument->b < 0 ? bytes : bytes * values[argument->b];
+}
+
+/* What the argument says to the system: a number, or a hash of the bytes. */
+static uint64_t said(const struct argument *argument, const uint64_t *values, uint64_t value)
+{
+    const unsigned char *bytes = (const unsigned char *)value;
+    size_t length;
+    switch (argument->kind) {
+    case WORD: return value;
+    case STREAM: return value;
+    case INT: return (uint32_t)value;
+    case BYTE: bytes = (const unsigned char *)&value, length = 1; break;
+    case STRING: length = bytes ? strlen((const char *)bytes) : 0; break;
+    case READ: length = size(argument, values); break;
+    case IGNORED: return 0;
+    default: return value == 0;
+    }
+    uint64_t hash = 0xcbf29ce484222325 ^ length ^ ((uint64_t)(bytes != NULL) << 63);
+    for (size_t at = 0; at < length; at++)
+        hash = (hash ^ bytes[at]) * 0x100000001b3;
+    return hash;
+}
+
+/* Bytes that a call can write, and those that it wrote. */
+static size_t room(const struct argument *argument, const uint64_t *values, uint64_t value)
+{
+    switch (argument->kind) {
+    case WRITTEN: return size(argument, values);
+    case TEXT: return (uint32_t)values[argument->a];
+    case FIXED: return value ? (size_t)argument->a : 0;
+    default: return 0;
+    }
+}
+
+static size_t written(const struct argument *argument, const uint64_t *values, uint64_t value, uint64_t result)
+{
+    switch (argument->kind) {
+    case WRITTEN: return (int64_t)result < 0 ? 0 : argument->b < 0 ? result : result * values[argument->a];
+    case TEXT: return result ? strlen((const char *)value) + 1 : 0;
+    default: return room(argument, values, value);
+    }
+}
+
+/* Where the tape keeps what an argument says: a stream stands last, since outputs have it at different places. */
+static size_t place(const struct implfuzz_taped *of, size_t argument)
+{
+    return of->arguments[argument].kind == STREAM ? TAPE_ARGUMENTS - 1 : argument;
+}
+
+/* C's call: it happens, and is kept. Where the tape has no room, C runs on unjudged. */
+static uint64_t record(const struct implfuzz_taped *of, const uint64_t *values)
+{
+    struct tape *tape = &STATE->tape;
+    size_t bytes = 0;
+    for (size_t at = 0; at < of->count; at++)
+        bytes += room(&of->arguments[at], values, values[at]);
+    if (tape->count == TAPE_CALLS || bytes > TAPE_BYTES - tape->used) {
+        implfuzz_outside(of->name);
+        return of->function(values[0], values[1], values[2], values[3]);
+    }
+    struct taped_call *call = &tape->calls[tape->count];
+    *call = (struct taped_call){.of = of, .at = tape->used};
+    call->asked = values[2];
+    for (size_t at = 0; at < of->count; at++) {
+        call->said[place(of, at)] = said(&of->arguments[at], values, values[at]);
+        /* The kernel cannot write to protected memory. */
+        implfuzz_open((unsigned char *)values[at], room(&of->arguments[at], values, values[at]));
+    }
+    int before = errno;
+    call->result = of->function(values[0], values[1], values[2], values[3]);
+    call->error = errno == before ? 0 : errno;
+    for (size_t at = 0; at < of->count; at++) {
+        size_t length = written(&of->arguments[at], values, values[at], call->result);
+        if (length)
+            memcpy(tape->bytes + tape->used, (const void *)values[at], length);
+        tape->used += length;
+    }
+    tape->count++;
+    return call->result;
+}
+
+/* A candidate's call. */
+static uint64_t answer(const struct implfuzz_taped *of, const uint64_t *values)
+{
+    struct tape *tape = &STATE->tape;
+    const struct taped_call *call = &tape->calls[tape->next];
+    int is_same = tape->next < tape->count &&
+                  (is_output(of) ? is_output(call->of) : strcmp(call->of->name, of->name) == 0);
+    for (size_t at = 0; is_same && at < of->count; at++)
+        is_same = call->said[place(of, at)] == said(&of->arguments[at], values, values[at]);
+    if (!is_same)
+        implfuzz_outside(of->name); /* does not return */
+    tape->next++;
+    const unsigned char *bytes = tape->bytes + call->at;
+    for (size_t at = 0; at < of->count; at++) {
+        const struct argument *argument = &of->arguments[at];
+        size_t length = written(argument, values, argument->kind == TEXT ? (uint64_t)bytes : values[at], call->result);
+        if (length)
+            memcpy((void *)values[at], bytes, length);
+        bytes += length;
+    }
+    if (call->error)
+        errno = call->error;
+    if (call->of->function != of->function && is_output(of))
+        return result_of(of, values, succeeded(call->of, call->asked, call->result));
+    /* A result that points into an argument, such as that of fgets. */
+    for (size_t at = 0; at < of->count; at++)
+        if (of->arguments[at].kind == TEXT && call->result)
+            return values[at];
+    return call->result;
+}
+
+static uint64_t taped(const struct implfuzz_taped *of, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+    uint64_t values[TAPE_ARGUMENTS] = {a, b, c, d};
+    if (STATE->purpose == JUDGES && !STATE->no_tape) {
+        if (STATE->in_candidate && !STATE->said[0])
+            return answer(of, values);
+        if (!STATE->in_candidate)
+            return STATE->tracking ? record(of, values) : of->function(a, b, c, d);
+    } else if (STATE->purpose == BRANCHES && !STATE->no_tape) {
+        return of->function(a, b, c, d);
+    }
+    implfuzz_outside(of->name);
+    return of->function(a, b, c, d);
+}
+
+#define TAPED(NAME, SAME, COUNT, ...) \
+    extern uint64_t implfuzz_real_##NAME(uint64_t, uint64_t, uint64_t, uint64_t) __asm__(#NAME); \
+    static const struct implfuzz_taped taped_##NAME = {#SAME, implfuzz_real_##NAME, COUNT, {__VA_ARGS__}}; \
+    uint64_t implfuzz_of_##NAME(uint64_t a, uint64_t b, uint64_t c, uint64_t d) { return taped(&taped_##NAME, a, b, c, d); }
+
+#include "tape_names.inc"
+
+/* Whether a candidate has made all of C's calls; if not, the name of the next one is kept. */
+int implfuzz_tape_is_over(void)
+{
+    struct tape *tape = &STATE->tape;
+    if (tape->next == tape->count)
+        return 1;
+    STATE->outside = tape->calls[tape->next].of->name;
+    return 0;
+}
