@@ -11,14 +11,25 @@
 
 enum { PLAIN = 4096, PACKED = 3 * PLAIN, WINDOW = 32768, DICT = 300 };
 
-struct run { const uint8_t *at; size_t left; unsigned made; Bytef *plain, *packed, *again, *window, *dict; };
+struct run { const uint8_t *at; size_t left; uInt mixed, made; Bytef *plain, *packed, *again, *window, *dict; };
 
-static int byte(struct run *r) { return r->left == 0 ? 0 : (r->left--, *r->at++); }
+/* The next byte of the input, or one that follows from what was read when there are no more. */
+static int byte(struct run *r) {
+    r->mixed = r->mixed * 1103515245 + (r->left > 0 ? *r->at : 12345);
+    return r->left > 0 ? (r->left--, *r->at++) : (int)(r->mixed >> 16 & 255);
+}
 
-/* Plain data: literal input, repetitions of what stands before, runs and noise. */
+/* Changes a byte of the `size` ones at `data`. */
+static void damage(struct run *r, Bytef *data, size_t size) {
+    size_t at = (size_t)byte(r) * size / 256;
+    data[at] ^= (Bytef)byte(r);
+}
+
+/* Plain data from half of the input: literal input, repetitions of what stands before, runs and noise. */
 static uInt grow(struct run *r) {
     uInt size = 0, noise = 1;
-    for (int steps = byte(r) % 16; steps >= 0 && r->left > 0; steps--) {
+    size_t stop = r->left / 2;
+    do {
         uInt kind = (uInt)byte(r), length = 1 + (uInt)byte(r), value = (uInt)byte(r), how = kind % 4;
         length = how == 0 ? length % 32 : length * (1 + kind / 32);
         for (uInt i = 0; i < length && size < PLAIN; i++, size++) {
@@ -26,7 +37,7 @@ static uInt grow(struct run *r) {
             r->plain[size] = (Bytef)(how == 0 ? (uInt)byte(r) : how == 1 && size > value ? r->plain[size - 1 - value]
                                      : how == 2 ? noise >> 24 & value : i % (kind + 1) ? value : noise >> 24);
         }
-    }
+    } while (size < PLAIN && r->left > stop);
     return size;
 }
 
@@ -42,7 +53,7 @@ static z_stream stream(int how, Bytef *in, uInt size) {
 
 /* Compresses the plain data, with other calls in between, and gives the size and the window bits. */
 static uInt deflated(struct run *r, int how, uInt n, int *bits) {
-    int level = byte(r) % 11 - 1, strategy = byte(r) % 5, tries = 0, value, state;
+    int level = byte(r) % 11 - 1, strategy = byte(r) % 5, calls = byte(r) % 16, value, state;
     unsigned pending;
     gz_header head = {0};
     z_stream pair[2] = {stream(how, r->plain, n)}, *s = pair;
@@ -59,15 +70,15 @@ static uInt deflated(struct run *r, int how, uInt n, int *bits) {
     if (how & 2) deflateSetDictionary(s, r->dict, DICT);
     if (deflateBound(s, n) != deflateBound_z(s, n)) abort();
     s->next_out = r->packed;
-    while (++tries < 24 && r->left > 0) {
+    while (calls-- > 0) {
         int op = byte(r);
         uInt in = s->avail_in, room = (uInt)(r->packed + PACKED - s->next_out);
         s->avail_in = in < (uInt)op * 4 ? in : (uInt)op * 4, in -= s->avail_in;
-        s->avail_out = op & 16 ? room : room < 100 ? room : (uInt)byte(r);
-        switch (op % 16) {
-        case 8: deflateParams(s, byte(r) % 11 - 1, byte(r) % 5); break;
-        case 9: deflateTune(s, byte(r), byte(r), byte(r), byte(r)); break;
-        case 10: if (*bits < 0) deflatePrime(s, byte(r) % 17, byte(r)); break;
+        s->avail_out = op & 64 ? room : room < 100 ? room : (uInt)byte(r);
+        switch (op % 32) {
+        case 8: value = byte(r), deflateParams(s, value % 11 - 1, value / 11 % 5); break;
+        case 9: value = byte(r), deflateTune(s, value % 16, value / 16, byte(r), value); break;
+        case 10: value = byte(r); if (*bits < 0) deflatePrime(s, value % 17, byte(r)); break;
         case 11: if (s == pair && deflateCopy(s + 1, s) == Z_OK) deflateEnd(s++); break;
         case 12: deflateGetDictionary(s, r->window, &pending); break;
         case 13: deflatePending(s, &pending, &value), deflateUsed(s, &value); break;
@@ -86,20 +97,21 @@ static uInt deflated(struct run *r, int how, uInt n, int *bits) {
 /* Decompresses, with other calls in between. */
 static void inflated(struct run *r, int how, Bytef *in, uInt size, int bits) {
     Bytef text[3][20] = {{0}};
-    gz_header head = {.extra = text[0], .extra_max = 20, .name = text[1], .name_max = 20, .comment = text[2], .comm_max = 20};
+    gz_header head = {.extra = text[0], .name = text[1], .comment = text[2], .extra_max = 20, .name_max = 20,
+                      .comm_max = 20};
     z_stream pair[2] = {stream(how, in, size)}, *s = pair;
     int state = how / 4 % 4 == 1 ? inflateInit(s) : inflateInit2(s, how / 4 % 4 == 2 ? bits : how & 16 ? 0 : 47);
     uInt length;
     if (state != Z_OK) return;
     if (how & 32) inflateGetHeader(s, &head);
     if (how & 64) inflateValidate(s, how & 1);
-    for (int tries = 0; tries < 40 && state != Z_STREAM_END && state != Z_MEM_ERROR; tries++) {
-        int op = r->left == 0 ? 0 : byte(r), all = r->left == 0 || op & 16;
+    for (int calls = 32; calls > 0 && state != Z_STREAM_END && state != Z_MEM_ERROR; calls--) {
+        int op = byte(r), all = calls < 16 || op & 64;
         uInt rest = s->avail_in;
         s->avail_in = all || rest < (uInt)op ? rest : (uInt)op, rest -= s->avail_in;
         s->next_out = r->again, s->avail_out = all ? PLAIN : (uInt)op;
-        switch (op % 16) {
-        case 7: inflatePrime(s, byte(r) % 18 - 1, byte(r)); break;
+        switch (op % 32) {
+        case 7: length = (uInt)byte(r), inflatePrime(s, (int)length % 18 - 1, byte(r)); break;
         case 8: inflateMark(s), inflateCodesUsed(s), inflateSyncPoint(s); break;
         case 9: if (s == pair && inflateCopy(s + 1, s) == Z_OK) inflateEnd(s++); break;
         case 10: inflateGetDictionary(s, r->window, &length); break;
@@ -122,7 +134,7 @@ static void inflated(struct run *r, int how, Bytef *in, uInt size, int bits) {
 static unsigned more(void *opaque, z_const unsigned char **piece) {
     struct run *r = opaque;
     unsigned size = (unsigned)byte(r);
-    size = r->left < size ? (unsigned)r->left : size;
+    size = r->left < size ? (unsigned)r->left : size; /* none, in the end */
     *piece = (z_const unsigned char *)r->at, r->at += size, r->left -= size;
     return size;
 }
@@ -143,15 +155,19 @@ static void backwards(struct run *r, int how, Bytef *in, uInt size) {
 static void one_shot(struct run *r, int how, uInt n) {
     uLong size = how & 1 ? compressBound(n) : n, used, got = how & 2 ? PLAIN : n;
     z_size_t size_z = how & 1 ? compressBound_z(n) : n, used_z, got_z = got;
-    int level = how / 4 % 11 - 1;
-    if ((how & 64 ? compress(r->packed, &size, r->plain, n) : compress2(r->packed, &size, r->plain, n, level)) == Z_OK) {
-        if (how & 128) r->packed[(uLong)byte(r) * size / 256] ^= (Bytef)byte(r);
+    int level = how / 4 % 11 - 1, state;
+    state = how & 64 ? compress(r->packed, &size, r->plain, n) : compress2(r->packed, &size, r->plain, n, level);
+    if (state == Z_OK) {
+        if (how & 128) damage(r, r->packed, size);
         used = size;
         how & 4 ? uncompress(r->again, &got, r->packed, size) : uncompress2(r->again, &got, r->packed, &used);
     }
-    if ((how & 64 ? compress_z(r->packed, &size_z, r->plain, n) : compress2_z(r->packed, &size_z, r->plain, n, level)) == Z_OK) {
+    state = how & 64 ? compress_z(r->packed, &size_z, r->plain, n)
+                     : compress2_z(r->packed, &size_z, r->plain, n, level);
+    if (state == Z_OK) {
         used_z = size_z;
-        how & 4 ? uncompress_z(r->again, &got_z, r->packed, size_z) : uncompress2_z(r->again, &got_z, r->packed, &used_z);
+        how & 4 ? uncompress_z(r->again, &got_z, r->packed, size_z)
+                : uncompress2_z(r->again, &got_z, r->packed, &used_z);
     }
 }
 
@@ -159,11 +175,13 @@ static void summed(struct run *r, int skip, uInt n) {
     const Bytef *a = r->plain + skip % 8, *b = a + n * (uInt)skip / 255;
     uInt size_a = (uInt)(b - a), size_b = n - size_a, all = n;
     uLong crc_a = crc32(crc32(0, NULL, 0), a, size_a), crc_b = crc32_z(0, b, size_b), crc = crc32(0, a, all);
-    uLong adler_a = adler32(adler32(0, NULL, 0), a, size_a), adler_b = adler32_z(1, b, size_b), adler = adler32(1, a, all);
+    uLong adler_a = adler32(adler32(0, NULL, 0), a, size_a), adler_b = adler32_z(1, b, size_b);
+    uLong adler = adler32(1, a, all);
     if (crc32_combine(crc_a, crc_b, size_b) != crc || crc32_combine64(crc_a, crc_b, size_b) != crc) abort();
     if (crc32_combine_op(crc_a, crc_b, crc32_combine_gen(size_b)) != crc) abort();
     if (crc32_combine_gen64(size_b) != crc32_combine_gen(size_b) || get_crc_table()[0] != 0) abort();
-    if (adler32_combine(adler_a, adler_b, size_b) != adler || adler32_combine64(adler_a, adler_b, size_b) != adler) abort();
+    if (adler32_combine(adler_a, adler_b, size_b) != adler) abort();
+    if (adler32_combine64(adler_a, adler_b, size_b) != adler) abort();
 }
 
 /* Writes a gz file without a name and reads it. */
@@ -171,12 +189,12 @@ static void filed(struct run *r, uInt n) {
     static const char *const modes[] = {"wb", "wb1h", "wbT", "w9f", "w6R", "w0F", "ab", "rw", "r+", "wbe"};
     char path[32], line[64], *mode = (char *)modes[byte(r) % 10];
     FILE *file = tmpfile();
-    int how = byte(r), error;
+    int how = byte(r), calls = byte(r), error;
     if (file == NULL) return;
     snprintf(path, sizeof path, "/dev/fd/%d", fileno(file));
     gzFile gz = how & 1 ? gzopen64(path, mode) : gzopen(path, mode);
     if (how & 2) gzbuffer(gz, 16u << how / 4 % 4);
-    for (int calls = 0; calls < 12 && gz != NULL && r->left > 0; calls++) {
+    for (int i = calls % 16; i > 0 && gz != NULL; i--) {
         int op = byte(r);
         uInt part = (uInt)byte(r);
         switch (op % 12) {
@@ -197,7 +215,7 @@ static void filed(struct run *r, uInt n) {
     gz = how & 16 ? gzdopen(dup(fileno(file)), "rb") : gzopen(path, how & 32 ? "rbT" : "r");
     if (how & 16) gzrewind(gz);
     if (how & 64) gzbuffer(gz, 16u << how / 4 % 4);
-    for (int calls = 0; calls < 12 && gz != NULL && r->left > 0; calls++) {
+    for (int i = calls / 16; i > 0 && gz != NULL; i--) {
         int op = byte(r);
         uInt part = (uInt)byte(r);
         switch (op % 12) {
@@ -217,21 +235,23 @@ static void filed(struct run *r, uInt n) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct run r = {data, size, 0, calloc(1, PLAIN + 8), calloc(1, PACKED), calloc(1, PLAIN), calloc(1, WINDOW), calloc(1, DICT)};
+    struct run r = {data, size, 0, 0, calloc(1, PLAIN + 8), calloc(1, PACKED), calloc(1, PLAIN), calloc(1, WINDOW),
+                    calloc(1, DICT)};
     grow(&r);
     memcpy(r.dict, r.plain, DICT);
+    if (size > 8 && data[0] == 'f') filed(&r, grow(&r));
     for (int step = 0; step < 4 && r.left > 0; step++) {
         int op = byte(&r), how = byte(&r), bits = 15;
         uInt n = op % 8 < 6 ? grow(&r) : r.left < PLAIN ? (uInt)r.left : PLAIN, packed;
         switch (op % 8) {
         case 0: case 1: case 2: case 3:
             packed = deflated(&r, how, n, &bits);
-            if (op & 8 && packed > 0) r.packed[(uInt)byte(&r) * packed / 256] ^= (Bytef)byte(&r);
+            if (op & 8 && packed > 0) damage(&r, r.packed, packed);
             if (bits < 0 && op & 16) backwards(&r, op, r.packed, packed);
             else inflated(&r, op & 32 ? byte(&r) : bits == 15 ? 0 : 8, r.packed, packed, bits);
             break;
         case 4: one_shot(&r, how, n); break;
-        case 5: op / 8 == 31 ? filed(&r, n) : summed(&r, how, n); break;
+        case 5: summed(&r, how, n); break;
         case 6: memcpy(r.packed, r.at, n), backwards(&r, how, r.packed, n); break;
         default: memcpy(r.packed, r.at, n), inflated(&r, how, r.packed, n, how & 128 ? -15 : 31);
         }

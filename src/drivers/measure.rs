@@ -21,7 +21,7 @@ use std::time::Duration;
 pub const MOST: usize = 30;
 
 /// Calls of one function on which its mutants run, with each driver.
-const CALLS: u64 = 5000;
+pub(super) const CALLS: u64 = 5000;
 
 /// The measurements of one function.
 #[derive(Debug, Clone)]
@@ -38,6 +38,17 @@ pub struct Measured {
     pub differs: Option<run::Difference>,
     /// Why there are no mutants.
     pub without: Option<String>,
+}
+
+impl Measured {
+    /// The mutants that were not told from C.
+    pub fn survivors(&self) -> impl Iterator<Item = &Mutant> {
+        let numbered = self.mutants.iter().enumerate();
+        numbered.filter_map(|(at, mutant)| {
+            let number = at + 1;
+            (!self.same.contains(&number) && !self.judged.killed.contains_key(&number)).then_some(mutant)
+        })
+    }
 }
 
 /// Judges the mutants of these functions, each for this long.

@@ -1,6 +1,6 @@
 //! Judges the ports in the tree inside of the drivers' executions.
 
-use super::measure::judge_all;
+use super::measure::{CALLS, judge_all};
 use super::{Report, Work};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
@@ -175,9 +175,10 @@ impl<'a> PortsBuilt<'a> {
         Ok(all.collect())
     }
 
-    /// As many calls as a grade asks for, with each driver.
+    /// As many calls as a grade asks for, with each driver, and no fewer than mutants get: kills are earned on calls that the
+    /// port makes, too.
     fn enough(&self, time: Duration) -> Enough {
-        Enough { time, calls: self.project.config.grade.executions.max(1) }
+        Enough { time, calls: self.project.config.grade.executions.max(CALLS) }
     }
 
     /// Runs the drivers with a port in C's place, each on its inputs that reach the function; with what came of it the

@@ -79,7 +79,12 @@ impl Outcome {
             let (grade, shortcomings) = grade::grade(&stats, &proofs, callees_in_c, proposed_by, asked);
             Self { grade, shortcomings, stats, proofs, drivers: evidence.drivers.clone() }
         };
-        let alone = graded(&RunStats::default(), evidence.proofs(), None);
+        let mut alone = graded(&RunStats::default(), evidence.proofs(), None);
+        // No harness judges what a port does in calls that leave the process.
+        if let Some(outside) = &evidence.outside {
+            alone.grade = alone.grade.min(Grade::Weak);
+            alone.shortcomings.push(format!("calls in which C calls `{outside}` are not judged"));
+        }
         if self.grade == Grade::Unverifiable {
             return alone;
         }

@@ -53,11 +53,9 @@ fn touched<'p>(
     let cycles = &project.library.cycles;
     let cycles = cycles.iter().filter(|cycle| new.iter().any(|new| cycle.contains(&new.function.key)));
     let in_cycle: BTreeSet<&SymbolKey> = cycles.flatten().collect();
-    let is_judged = |planned: &&FunctionPlan| {
-        planned.judgeable.contract().is_some() && project.ported(&planned.function) == Ported::Yes
-    };
+    let is_ported = |planned: &&FunctionPlan| project.ported(&planned.function) == Ported::Yes;
     let mut callers = Vec::new();
-    for planned in project.planned.iter().filter(is_judged) {
+    for planned in project.planned.iter().filter(is_ported) {
         if in_cycle.contains(&planned.function.key) || !judge.ports_called(planned)?.is_disjoint(&names) {
             callers.push(planned);
         }
@@ -65,7 +63,8 @@ fn touched<'p>(
     let known = verify::known(project, judging.store, &callers)?;
     let is_asked = |(planned, known): &(&FunctionPlan, Judgement)| {
         let is_touched = in_cycle.contains(&planned.function.key) || known.grade == Grade::Stale;
-        is_touched && !known.is_confirmed()
+        let is_judged = planned.judgeable.contract().is_some() || known.in_place.is_some();
+        is_judged && is_touched && !known.is_confirmed()
     };
     Ok(callers.into_iter().zip(known).filter(is_asked).collect())
 }

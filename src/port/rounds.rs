@@ -187,7 +187,7 @@ fn place(
     reporter: &mut dyn Reporter,
 ) -> Result<Option<Rc<Grounds>>> {
     let is_open = |(planned, plan): &(&&FunctionPlan, &Plan)| {
-        plan.action.asks() || project.ported(&planned.function) != Ported::Yes
+        request.redo || plan.action.asks() || project.ported(&planned.function) != Ported::Yes
     };
     let open: Vec<&FunctionPlan> =
         wanted.iter().zip(plans).filter(is_open).map(|(planned, _)| *planned).collect();

@@ -6,7 +6,6 @@ use super::resume::{self, Action, Plan, Standing};
 use super::scheduler;
 use super::session::Session;
 use crate::error::Result;
-use crate::judge::in_place;
 use crate::judge::proofs::Grounds;
 use crate::judge::verify::{self, Judgement};
 use crate::llm::model_session::ModelSession;
@@ -28,7 +27,7 @@ impl<'p> Session<'p> {
         let is_asked = |plan: &Plan| matches!(plan.action, Action::Port | Action::PortAgain);
         let asked = wanted.iter().zip(&plans).filter(|(_, plan)| is_asked(plan));
         let asked: Vec<&FunctionPlan> = asked.map(|(planned, _)| *planned).collect();
-        let below = unfit(self.project, self.store, (wanted, &asked), self.place.as_deref())?;
+        let below = unfit(self.project, self.store, wanted, &asked)?;
         let mut ports = Vec::new();
         for (planned, mut plan) in wanted.iter().zip(plans) {
             ports.extend(plan.known.take().map(|known| (*planned, known)));
@@ -47,19 +46,21 @@ impl<'p> Session<'p> {
 fn unfit<'p>(
     project: &'p Project,
     store: &Store,
-    (wanted, asked): (&[&FunctionPlan], &[&FunctionPlan]),
-    place: Option<&in_place::Grounds>,
+    wanted: &[&FunctionPlan],
+    asked: &[&FunctionPlan],
 ) -> Result<Vec<(&'p FunctionPlan, Judgement)>> {
     let is_wanted = |port: &FunctionPlan| wanted.iter().any(|one| one.function.key == port.function.key);
     let below = asked.iter().flat_map(|one| resume::below(project, one));
-    let is_judged = |port: &FunctionPlan| {
-        port.judgeable.contract().is_some() || place.is_some_and(|place| place.judges(port))
-    };
-    let below = below.filter(|port| !is_wanted(port) && is_judged(port));
+    let below = below.filter(|port| !is_wanted(port));
     let below: BTreeMap<&SymbolKey, &FunctionPlan> = below.map(|port| (&port.function.key, port)).collect();
     let below: Vec<&FunctionPlan> = below.into_values().collect();
     let known = verify::known(project, store, &below)?;
-    Ok(below.into_iter().zip(known).filter(|(_, known)| !known.is_confirmed()).collect())
+    // Where neither a harness nor a driver has judged a port, judging it now would say nothing.
+    let is_judged = |port: &FunctionPlan, known: &Judgement| {
+        port.judgeable.contract().is_some() || known.in_place.is_some()
+    };
+    let unfit = |(port, known): &(&FunctionPlan, Judgement)| is_judged(port, known) && !known.is_confirmed();
+    Ok(below.into_iter().zip(known).filter(unfit).collect())
 }
 
 /// Ends a run with the results of all functions, adds the cost of each, and returns the cost of all.

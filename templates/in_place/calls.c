@@ -24,23 +24,37 @@ int implfuzz_is_chosen(const struct counts *own, size_t candidates)
     return call <= 3 || (call & (call - 1)) == 0 || call * 0x9e3779b97f4a7c15u >> 58 == 0;
 }
 
+/* Bytes behind a pointer to the driver's stack. */
+#define BYTES_ON_STACK 64
+
+/* How many bytes of memory that is put back are behind a word, if it is a pointer to such. */
+static size_t behind(uint64_t word, const unsigned char *stack)
+{
+    if (implfuzz_is_arena((void *)word) && implfuzz_block((unsigned char *)word)) {
+        size_t of_page = PAGE - word % PAGE;
+        return of_page < BYTES_BEHIND ? of_page : BYTES_BEHIND;
+    }
+    if (word < (uintptr_t)stack || word >= (uintptr_t)STATE->stack_base)
+        return 0;
+    size_t of_stack = (uintptr_t)STATE->stack_base - word;
+    return of_stack < BYTES_ON_STACK ? of_stack : BYTES_ON_STACK;
+}
+
 /*
- * Whether no call before had these arguments, and the same bytes behind those that point to blocks. What takes none is told
- * apart by input.
+ * Whether no call before had these arguments, and the same bytes behind those that point to blocks or to the stack. What
+ * takes none is told apart by input.
  */
-int implfuzz_is_distinct(const struct implfuzz_function *function, const struct registers *registers)
+int implfuzz_is_distinct(const struct implfuzz_function *function, const struct registers *registers, const unsigned char *stack)
 {
     uint64_t hash = 0xcbf29ce484222325u;
     if (function->integers + function->vectors == 0)
         hash ^= STATE->input;
     for (size_t at = 0; at < function->integers; at++) {
         uint64_t word = registers->integer[at];
-        const unsigned char *block = implfuzz_is_arena((void *)word) ? implfuzz_block((unsigned char *)word) : NULL;
-        if (!block) {
+        size_t bytes = behind(word, stack);
+        if (bytes == 0)
             hash = (hash ^ word) * 0x100000001b3u;
-            continue;
-        }
-        for (size_t byte = 0; byte < BYTES_BEHIND && (word + byte) / PAGE == word / PAGE; byte++)
+        for (size_t byte = 0; byte < bytes; byte++)
             hash = (hash ^ ((unsigned char *)word)[byte]) * 0x100000001b3u;
     }
     for (size_t at = 0; at < function->vectors; at++)

@@ -28,7 +28,19 @@
 #define PAGE ((size_t)4096)
 
 /* How the result of a function is compared. */
-enum result { RESULT_NONE, RESULT_1, RESULT_2, RESULT_4, RESULT_8, RESULT_FLOAT, RESULT_DOUBLE, RESULT_16, RESULT_UNKNOWN };
+enum result {
+    RESULT_NONE,
+    RESULT_1,
+    RESULT_2,
+    RESULT_4,
+    RESULT_8,
+    RESULT_FLOAT,
+    RESULT_DOUBLE,
+    RESULT_16,
+    RESULT_UNKNOWN,
+    RESULT_POINTER,
+    RESULT_TEXT /* a pointer to char */
+};
 
 /* A function of the library. Generated: `functions`, `entries`. */
 struct implfuzz_function {
@@ -109,14 +121,14 @@ struct region {
 };
 
 #define CANDIDATES 64
-/* The bytes of new memory: what is not written before it is read shows. */
-#define FRESH 0xcb
 /* Places of differences that are told. */
 #define PLACES 8
 #define SEEN ((size_t)1 << 16)
 /* The kernel has a limit of 65,530 mappings, and each page of the log makes two. */
 #define LOG_PAGES (1u << 14)
 #define STACK_BYTES ((size_t)8 << 20)
+/* Where C's answer is while candidates run: they cannot read it. */
+#define SECRET_BYTES (PAGE + STACK_BYTES + LOG_PAGES * PAGE)
 
 /* A page that a call wrote. */
 struct logged_page {
@@ -171,6 +183,13 @@ struct state {
     size_t logged;
     int overflow;
     unsigned char *before, *after; /* LOG_PAGES pages each, in the order of the log */
+    /* What C answered: a page, then `stack_after`, then `after`. */
+    unsigned char *secret;
+    /* The bytes of new memory: what is not written before it is read shows. Each judged call has another one. */
+    unsigned char fresh;
+    /* The function that is judged, and the candidate that stands for it; NULL where that is C. */
+    uint32_t judged_function;
+    void *code;
 
     unsigned char *stack_base;   /* where the driver's stack ends */
     unsigned char *stack_before, *stack_after;
@@ -215,6 +234,11 @@ unsigned char *implfuzz_block(const unsigned char *address);
 /* Whether a header says that its block is in use. */
 int implfuzz_is_live(const unsigned char *header);
 
+/* What is written over a block that is freed, by C or by a candidate: another byte. */
+unsigned char implfuzz_dead(int by_candidate);
+/* Whether a byte of a block is one that the program may use. */
+int implfuzz_is_data(const unsigned char *header, const unsigned char *address);
+
 /* pages.c */
 void implfuzz_pages_make(void);
 void implfuzz_track(void);
@@ -240,8 +264,8 @@ struct places {
 enum difference implfuzz_compare_pages(struct places *places, int moved);
 /* Adds a word that differs, of which the first byte that does is at `address`. */
 void implfuzz_add_place(struct places *places, const unsigned char *address, uint64_t c, uint64_t own);
-/* How two words differ that may be pointers. */
-enum excuse implfuzz_excuse(uint64_t c, uint64_t own, int moved);
+/* How two words differ that may be pointers: those of memory may be any, a result is what its function says. */
+enum excuse implfuzz_excuse(uint64_t c, uint64_t own, int moved, enum result kind);
 
 /* rust_heap.c */
 void implfuzz_rust_heap_make(void);
@@ -267,7 +291,8 @@ int implfuzz_tape_is_over(void);
 
 /* calls.c */
 int implfuzz_is_chosen(const struct counts *own, size_t candidates);
-int implfuzz_is_distinct(const struct implfuzz_function *function, const struct registers *registers);
+int implfuzz_is_distinct(const struct implfuzz_function *function, const struct registers *registers,
+                         const unsigned char *stack);
 
 /* branches.c */
 void implfuzz_branches_begin(uint64_t calls);

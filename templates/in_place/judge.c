@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* Bytes behind a pointer that may belong to it. */
@@ -14,7 +15,7 @@
 
 static enum difference compare_results(enum result kind, const struct result_registers *c, const struct result_registers *own)
 {
-    static const unsigned char widths[] = {0, 1, 2, 4, 8, 0, 0, 16, 0};
+    static const unsigned char widths[] = {0, 1, 2, 4, 8, 0, 0, 16, 0, 8, 8};
     if (memcmp(c->integer, own->integer, widths[kind]) != 0)
         return DIFFERS_RESULT;
     /* All NaNs are one value, but zeros have signs. */
@@ -64,7 +65,7 @@ static void stack_word(const unsigned char *stack, size_t at, size_t bytes, int 
     size_t size = bytes - at < 8 ? bytes - at : 8;
     memcpy(&words[0], STATE->stack_after + at, size);
     memcpy(&words[1], stack + at, size);
-    enum excuse excuse = implfuzz_excuse(words[0], words[1], moved);
+    enum excuse excuse = implfuzz_excuse(words[0], words[1], moved, RESULT_UNKNOWN);
     if (excuse == MOVED || excuse == OTHER_CONSTANT)
         places->excuse = excuse;
     if (excuse != NONE)
@@ -80,7 +81,9 @@ static enum difference compare(enum result kind, const struct picture *c, const 
     int moved = has_moved(c, own);
     enum difference difference = compare_results(kind, &c->result, &own->result);
     if (difference != SAME) {
-        enum excuse excuse = kind == RESULT_8 ? implfuzz_excuse(c->result.integer[0], own->result.integer[0], moved) : NONE;
+        int is_pointer = kind == RESULT_POINTER || kind == RESULT_TEXT;
+        enum excuse excuse =
+            is_pointer ? implfuzz_excuse(c->result.integer[0], own->result.integer[0], moved, kind) : NONE;
         if (excuse != EQUAL_CONSTANTS) {
             places->excuse = excuse;
             return difference;
@@ -128,6 +131,7 @@ static void words_of(const struct places *places, const struct registers *regist
 /* What a call begins with. */
 struct call {
     const struct implfuzz_function *function;
+    void *original;
     const struct registers *registers;
     unsigned char *stack;
     size_t bytes;
@@ -142,9 +146,12 @@ static enum difference try(void *code, const struct call *call, const struct pic
     forget_allocations();
     errno = call->error;
     STATE->tape.next = 0;
+    STATE->code = code == call->original ? NULL : code;
+    mprotect(STATE->secret, SECRET_BYTES, PROT_NONE);
     enum difference difference =
         implfuzz_run(code, call->registers, call->stack, call->function->stack_bytes, &picture.result);
     picture.error = errno;
+    mprotect(STATE->secret, SECRET_BYTES, PROT_READ | PROT_WRITE);
     keep_allocations(&picture);
     if (STATE->overflow)
         difference = DIFFERS_MEMORY;
@@ -168,7 +175,7 @@ static void one_line(char *text)
 }
 
 /* Whether the call says something of the candidates: C does the same twice, also on their stack. */
-static int candidates(uint32_t number, void *original, const struct call *call, const struct picture *c)
+static int candidates(uint32_t number, const struct call *call, const struct picture *c)
 {
     struct counts *own = &STATE->counts[number];
     int is_steady = -1;
@@ -187,7 +194,7 @@ static int candidates(uint32_t number, void *original, const struct call *call, 
         memcpy(said, STATE->said, sizeof said);
         if (is_steady < 0) {
             struct places of_c = {0};
-            is_steady = try(original, call, c, &of_c) == SAME;
+            is_steady = try(call->original, call, c, &of_c) == SAME;
         }
         if (!is_steady)
             return 0;
@@ -227,6 +234,11 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
     uint32_t number = implfuzz_entries[entry].function;
     const struct implfuzz_function *function = &implfuzz_functions[number];
     struct counts *own = &STATE->counts[number];
+    /* As where it stands for C: a candidate that calls the function calls itself. */
+    if (STATE->in_candidate && STATE->purpose == JUDGES && number == STATE->judged_function && STATE->code) {
+        implfuzz_call(STATE->code, registers, frame + 16, function->stack_bytes, result, NULL);
+        return 1;
+    }
     own->calls++;
     own->calls_of_input++;
     if (STATE->purpose == REPLACES && STATE->stack_base) {
@@ -258,27 +270,30 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
     int error = errno;
     memcpy(STATE->stack_before, stack, bytes);
     unsigned ticks = STATE->ticks;
-    struct picture c = {0};
+    STATE->judged_function = number;
+    STATE->fresh = (unsigned char)(0x31 + own->calls * 37 % 113);
+    struct picture *c = (struct picture *)STATE->secret;
+    memset(c, 0, sizeof *c);
     forget_allocations();
     STATE->tape.count = STATE->tape.used = 0;
     implfuzz_track();
-    implfuzz_call(implfuzz_original(entry), registers, stack, function->stack_bytes, &c.result, NULL);
-    c.error = errno;
+    implfuzz_call(implfuzz_original(entry), registers, stack, function->stack_bytes, &c->result, NULL);
+    c->error = errno;
     if (STATE->outside || STATE->overflow) {
         own->outside = STATE->outside ? STATE->outside : "too-many-pages";
         implfuzz_untrack();
     } else {
-        keep_allocations(&c);
+        keep_allocations(c);
         STATE->ticks_allowed = implfuzz_patience(STATE->ticks - ticks);
         implfuzz_keep_after();
         memcpy(STATE->stack_after, stack, bytes);
         implfuzz_put_back_before();
         memcpy(stack, STATE->stack_before, bytes);
-        struct call call = {function, registers, stack, bytes, error};
-        if (candidates(number, implfuzz_original(entry), &call, &c)) {
+        struct call call = {function, implfuzz_original(entry), registers, stack, bytes, error};
+        if (candidates(number, &call, c)) {
             own->judged++;
             own->judged_of_input++;
-            own->distinct += implfuzz_is_distinct(function, registers) != 0;
+            own->distinct += implfuzz_is_distinct(function, registers, stack) != 0;
         } else {
             own->unsteady++;
         }
@@ -286,8 +301,8 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
         memcpy(stack, STATE->stack_after, bytes);
         implfuzz_untrack();
     }
-    *result = c.result;
-    errno = c.error;
+    *result = c->result;
+    errno = c->error;
     STATE->judging = 0;
     return 1;
 }

@@ -216,8 +216,8 @@ int main(int count, char **words)
     STATE->report = report ? atoi(report) : 1;
     size_t bytes = implfuzz_function_count * sizeof(struct counts);
     STATE->counts = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    STATE->stack_before = mmap(NULL, 2 * STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    STATE->stack_after = STATE->stack_before + STACK_BYTES;
+    STATE->stack_before = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    STATE->fresh = 0xcb;
     implfuzz_arena_make();
     implfuzz_rust_heap_make();
     implfuzz_pages_make();

@@ -160,7 +160,7 @@ void *implfuzz_of_malloc(size_t bytes)
     STATE->allocations = STATE->allocations * 31 + bytes + 1;
     STATE->allocated++;
     unsigned char *data = (unsigned char *)block + HEADER;
-    memset(data, FRESH, bytes);
+    memset(data, STATE->fresh, bytes);
     memset(data + bytes, RED, capacity(block) - bytes);
     return data;
 }
@@ -171,6 +171,16 @@ static struct header *start_of(void *address)
 {
     struct header *block = (struct header *)implfuzz_block(address);
     return block && (unsigned char *)block + HEADER == (unsigned char *)address && block->size ? block : NULL;
+}
+
+unsigned char implfuzz_dead(int by_candidate)
+{
+    return (unsigned char)(STATE->fresh ^ (by_candidate ? 0x3c : 0x5a));
+}
+
+int implfuzz_is_data(const unsigned char *header, const unsigned char *address)
+{
+    return address >= header + HEADER;
 }
 
 void implfuzz_of_free(void *address)
@@ -185,7 +195,7 @@ void implfuzz_of_free(void *address)
     if (!block)
         __builtin_trap(); /* freed twice, or no block at all */
     size_t page = (size_t)((unsigned char *)block - ARENA) / PAGE;
-    memset(address, 0, capacity(block)); /* so that dead memory is equal */
+    memset(address, implfuzz_dead(STATE->in_candidate), capacity(block));
     block->size = 0;
     HEAD->live--;
     STATE->allocations = STATE->allocations * 31 + (uintptr_t)address;

@@ -23,7 +23,9 @@ void implfuzz_pages_make(void)
     STATE->regions[1] =
         (struct region){(unsigned char *)start, (end - start) / PAGE, memory((end - start) / PAGE * sizeof(uint32_t))};
     STATE->before = memory(LOG_PAGES * PAGE);
-    STATE->after = memory(LOG_PAGES * PAGE);
+    STATE->secret = memory(SECRET_BYTES);
+    STATE->stack_after = STATE->secret + PAGE;
+    STATE->after = STATE->stack_after + STACK_BYTES;
 }
 
 static void protect(int access)
@@ -131,20 +133,30 @@ static int is_constant(uint64_t address)
     return address >= (uintptr_t)__executable_start && address < (uintptr_t)__data_start;
 }
 
-enum excuse implfuzz_excuse(uint64_t c, uint64_t own, int moved)
+/* Whether the same text stands at both; where it may be anything else, only what looks like text is taken for it. */
+static int is_same_text(uint64_t c, uint64_t own, int is_text)
+{
+    for (size_t at = 0; is_constant(c + at) && is_constant(own + at); at++) {
+        unsigned char byte = ((unsigned char *)c)[at];
+        if (byte != ((unsigned char *)own)[at])
+            return 0;
+        if (byte == 0)
+            return is_text || at > 1;
+        if (!is_text && byte < ' ' && byte != '\n' && byte != '\t' && byte != '\r')
+            return 0;
+    }
+    return 0;
+}
+
+enum excuse implfuzz_excuse(uint64_t c, uint64_t own, int moved, enum result kind)
 {
     if (moved && implfuzz_is_arena((void *)c) && implfuzz_is_arena((void *)own))
         return MOVED;
     if (!is_constant(c) || !is_constant(own))
         return NONE;
-    for (size_t at = 0; at < 64 && is_constant(c + at) && is_constant(own + at); at++) {
-        const unsigned char *bytes[] = {(unsigned char *)c + at, (unsigned char *)own + at};
-        if (*bytes[0] != *bytes[1])
-            return OTHER_CONSTANT;
-        if (*bytes[0] == 0 && at > 0)
-            return EQUAL_CONSTANTS;
-    }
-    return EQUAL_CONSTANTS;
+    if (kind == RESULT_POINTER)
+        return OTHER_CONSTANT;
+    return is_same_text(c, own, kind == RESULT_TEXT) ? EQUAL_CONSTANTS : OTHER_CONSTANT;
 }
 
 /* Whether a byte of the arena that differs counts: in a block of C's or of the candidate's. */
@@ -154,15 +166,16 @@ static int counts(const unsigned char *address, unsigned char then, int moved, e
     if (!own)
         return 0;
     int is_live = implfuzz_is_live(own), was_live = implfuzz_is_live(after_c(own));
+    /* Nobody writes to a dead block but those that free it. */
     if (!is_live && !was_live)
-        return 0;
+        return !moved && implfuzz_is_data(own, address) && *address != implfuzz_dead(1) && *address != *before_call(address);
     int is_new = !implfuzz_is_live(before_call(own));
     if (moved && (is_new || is_live != was_live)) {
         *excused = MOVED;
         return 0;
     }
     /* What C never wrote has no value. */
-    return !(is_new && was_live && then == FRESH);
+    return !(is_new && was_live && then == STATE->fresh);
 }
 
 void implfuzz_add_place(struct places *places, const unsigned char *address, uint64_t c, uint64_t own)
@@ -189,7 +202,7 @@ enum difference implfuzz_compare_pages(struct places *places, int moved)
             uint64_t words[2];
             memcpy(&words[0], then + (byte & ~(size_t)7), 8);
             memcpy(&words[1], now + (byte & ~(size_t)7), 8);
-            enum excuse excuse = implfuzz_excuse(words[0], words[1], moved);
+            enum excuse excuse = implfuzz_excuse(words[0], words[1], moved, RESULT_UNKNOWN);
             if (excuse == MOVED || excuse == OTHER_CONSTANT)
                 places->excuse = excuse;
             if (excuse == NONE) {

@@ -35,7 +35,7 @@ static void *take(size_t align, size_t bytes)
     STATE->rust_used = start + bytes;
     STATE->rust_live++;
     memcpy(HEAP + start - sizeof bytes, &bytes, sizeof bytes);
-    return memset(HEAP + start, FRESH, bytes);
+    return memset(HEAP + start, STATE->fresh, bytes);
 }
 
 void *implfuzz_rust_malloc(size_t bytes)

@@ -133,11 +133,13 @@ fn as_json(report: &Report, (measured, ports): InPlace, names: &[&SymbolName]) -
     });
     let measured = measured.map(|all| {
         let one = |one: &Measured| {
+            let survived = one.survivors().map(|mutant| json!({ "line": mutant.line, "what": mutant.what }));
             json!({
                 "symbol": one.symbol, "calls": one.judged.calls, "judged": one.judged.judged,
                 "killed": one.kills.reached, "mutants": one.kills.total,
                 "differs": one.differs.map(|difference| difference.to_string()),
                 "outside": one.judged.outside, "broke": one.judged.broke, "without": one.without,
+                "survived": survived.collect::<Vec<_>>(),
             })
         };
         all.iter().map(one).collect::<Vec<_>>()

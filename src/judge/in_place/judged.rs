@@ -154,6 +154,7 @@ fn evidence_of(report: &Report, one: &PortJudged, known: &Known) -> Result<Evide
         drivers: known.used.clone(),
         finding: wrong.map(|told| found(report, told, one.path().map(str::to_owned))).transpose()?,
         unclear: one.unclear().map(told),
+        outside: one.judged.outside.clone(),
         worth: known.worth.clone(),
         branches: Measured::default(),
         whole: Measured::default(),

@@ -41,6 +41,8 @@ pub struct Evidence {
     pub finding: Option<Finding>,
     /// A difference that may be right, in words.
     pub unclear: Option<String>,
+    /// What C asks the system for in calls that are not judged for it.
+    pub outside: Option<String>,
     /// How well these executions tell mutants of C from it.
     pub worth: Adequacy,
     /// Branches of C in the judged calls.
