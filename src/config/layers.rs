@@ -174,6 +174,8 @@ pub(crate) fn validate(config: &Config, path: &Path) -> Result<()> {
         ("grade.executions", config.grade.executions),
         ("grade.mutant_seconds", config.grade.mutant_seconds),
         ("dropin.timeout", config.dropin.timeout),
+        ("drivers.seconds", config.drivers.seconds),
+        ("drivers.function_seconds", config.drivers.function_seconds),
     ];
     if config.fuzz.exhaustive_points > 1 << 32 {
         return Err(wrong("fuzz.exhaustive_points is at most 4294967296 (2^32)".into()));

@@ -16,6 +16,7 @@ use crate::error::Result;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 /// The version of the format that this tool reads and writes.
 pub const VERSION: u32 = 1;
@@ -170,11 +171,27 @@ pub struct Drivers {
     pub seeds: Vec<String>,
     /// Seconds of fuzzing that make a driver's corpus.
     pub seconds: u64,
+    /// Of judging one function with each driver: all of its mutants, or its port.
+    pub function_seconds: u64,
+}
+
+impl Drivers {
+    /// The time for one function with one driver.
+    pub fn time_for_function(&self) -> Duration {
+        Duration::from_secs(self.function_seconds)
+    }
 }
 
 impl Default for Drivers {
     fn default() -> Self {
-        Self { files: Vec::new(), flags: Vec::new(), link: Vec::new(), seeds: Vec::new(), seconds: 60 }
+        Self {
+            files: Vec::new(),
+            flags: Vec::new(),
+            link: Vec::new(),
+            seeds: Vec::new(),
+            seconds: 60,
+            function_seconds: 5,
+        }
     }
 }
 

@@ -15,7 +15,6 @@ use crate::verdict::Share;
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Largest number of mutants of one function, for harnesses, too: so both measure the same ones.
 pub const MOST: usize = 30;
@@ -51,7 +50,7 @@ impl Measured {
     }
 }
 
-/// Judges the mutants of these functions, each for this long.
+/// Judges the mutants of these functions.
 ///
 /// # Errors
 /// `C` if the mutants cannot be built, and Ctrl-C.
@@ -59,7 +58,6 @@ pub fn measure(
     project: &Project,
     report: &Report,
     reached: &[Number],
-    time: Duration,
     interrupt: &Interrupt,
     reporter: &mut dyn Reporter,
 ) -> Result<Vec<Measured>> {
@@ -81,7 +79,7 @@ pub fn measure(
     reporter.event(Event::StepFinished { message: String::new() });
     let count = reached.len();
     reporter.event(Event::StepStarted { step: format!("judging {count} functions in place"), total: None });
-    let enough = Enough { time, calls: CALLS };
+    let enough = Enough { time: project.config.drivers.time_for_function(), calls: CALLS };
     let judged = judge_all(&report.drivers, &programs, reached, enough, interrupt)?;
     reporter.event(Event::StepFinished { message: String::new() });
     let result = |(number, (judged, _)): (&Number, (Judged, Vec<u64>))| {

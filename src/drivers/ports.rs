@@ -16,7 +16,6 @@ use crate::rust::stub_text::candidates_capi_file;
 use crate::symbol::{Function, SymbolName};
 use crate::verdict::CallInPlace;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// What judging a port in place gave.
 #[derive(Debug, Clone)]
@@ -147,19 +146,14 @@ impl<'a> PortsBuilt<'a> {
         Ok(Self { project, report, interrupt, programs })
     }
 
-    /// Judges these ports, each for this long.
+    /// Judges these ports.
     ///
     /// # Errors
     /// `Internal` if a program does not start, and Ctrl-C.
-    pub fn judge(
-        &self,
-        wanted: &[Number],
-        time: Duration,
-        reporter: &mut dyn Reporter,
-    ) -> Result<Vec<PortJudged>> {
+    pub fn judge(&self, wanted: &[Number], reporter: &mut dyn Reporter) -> Result<Vec<PortJudged>> {
         let step = format!("judging {} ports in place", wanted.len());
         reporter.event(Event::StepStarted { step, total: None });
-        let enough = self.enough(time);
+        let enough = self.enough();
         let judged = judge_all(&self.report.drivers, &self.programs, wanted, enough, self.interrupt)?;
         reporter.event(Event::StepFinished { message: String::new() });
         let library = &self.project.library;
@@ -177,7 +171,8 @@ impl<'a> PortsBuilt<'a> {
 
     /// As many calls as a grade asks for, with each driver, and no fewer than mutants get: kills are earned on calls that the
     /// port makes, too.
-    fn enough(&self, time: Duration) -> Enough {
+    fn enough(&self) -> Enough {
+        let time = self.project.config.drivers.time_for_function();
         Enough { time, calls: self.project.config.grade.executions.max(CALLS) }
     }
 
@@ -211,12 +206,7 @@ impl<'a> PortsBuilt<'a> {
     ///
     /// # Errors
     /// `Usage` if the driver is gone, `Internal` if its program does not start, and Ctrl-C.
-    pub fn again(
-        &self,
-        function: Number,
-        (place, input): (&CallInPlace, &[u8]),
-        time: Duration,
-    ) -> Result<Judged> {
+    pub fn again(&self, function: Number, (place, input): (&CallInPlace, &[u8])) -> Result<Judged> {
         let driver = place.driver.as_str();
         let is_it = |driven: &&super::Driven| driven.driver.file == driver;
         let known = self.report.drivers.iter().position(|driven| is_it(&driven));
@@ -227,7 +217,7 @@ impl<'a> PortsBuilt<'a> {
         let file = Work::of(self.project, self.interrupt)?.dir("ports").join("input");
         fs_err::write(&file, input)?;
         if place.call > 0 {
-            return run::judge(program, function, &[&file], self.enough(time), self.interrupt);
+            return run::judge(program, function, &[&file], self.enough(), self.interrupt);
         }
         let replaced = run::replace(program, function, &[&file], self.interrupt)?;
         let killed = replaced.differs.into_iter().map(|told| (0, told)).collect();

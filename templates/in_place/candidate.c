@@ -113,7 +113,7 @@ void implfuzz_of_abort(void)
     abort();
 }
 
-void implfuzz___assert_fail(const char *what, const char *file, unsigned line, const char *function)
+void implfuzz_of___assert_fail(const char *what, const char *file, unsigned line, const char *function)
 {
     (void)what, (void)file, (void)line, (void)function;
     implfuzz_of_abort();

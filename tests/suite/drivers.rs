@@ -12,6 +12,8 @@ fn store() -> Repo {
     let repo = Repo::empty();
     copy_tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/drivers"), repo.root());
     repo.run(&["init"]).ok();
+    let config = repo.read("implfuzz.toml");
+    repo.write("implfuzz.toml", &format!("{config}\n[drivers]\nfunction_seconds = 1\n"));
     repo
 }
 
@@ -73,7 +75,7 @@ fn inputs_on_which_c_breaks_are_kept_apart() {
     );
     repo.write("fuzz/names.c", &driver);
     let config = repo.read("implfuzz.toml");
-    repo.write("implfuzz.toml", &format!("{config}\n[drivers]\nfiles = [\"fuzz/names.c\"]\nseconds = 4\n"));
+    repo.write("implfuzz.toml", &format!("{config}files = [\"fuzz/names.c\"]\nseconds = 4\n"));
     let json = repo.run(&["drivers", "--format", "json"]).ok().json("drivers");
     let drivers = json["drivers"].as_array().unwrap();
     assert_eq!(drivers.len(), 1);
@@ -128,7 +130,7 @@ fn write_ports(repo: &Repo, wrong: &[(&str, &str, &str)]) {
 fn judged(wrong: &[(&str, &str, &str)]) -> BTreeMap<String, Value> {
     let repo = store();
     write_ports(&repo, wrong);
-    let ran = repo.run(&["drivers", "--seconds", "2", "--ports", "--format", "json"]);
+    let ran = repo.run(&["drivers", "--seconds", "1", "--ports", "--format", "json"]);
     let json = ran.code(if wrong.is_empty() { 0 } else { 10 }).json("drivers");
     let all = json["ports"].as_array().unwrap().iter();
     all.map(|one| (one["symbol"].as_str().unwrap().to_owned(), one.clone())).collect()
@@ -207,7 +209,7 @@ fn what_may_be_right_is_not_called_wrong() {
     );
     let end = ("grow", "(*store).size = size;", "libc::free(spare); (*store).size = size;");
     write_ports(&repo, &[other, end]);
-    let ran = repo.run(&["drivers", "--seconds", "2", "--ports", "--format", "json"]);
+    let ran = repo.run(&["drivers", "--seconds", "1", "--ports", "--format", "json"]);
     let json = ran.code(11).json("drivers");
     let grow = json["ports"].as_array().unwrap().iter().find(|port| port["symbol"] == json!("grow")).unwrap();
     assert_eq!(grow["differs"]["what"], json!("memory"), "{grow:#}");
@@ -222,7 +224,7 @@ fn drivers_give_the_evidence_that_no_harness_can() {
     let repo = store();
     write_ports(&repo, &[]);
     let config = repo.read("implfuzz.toml");
-    repo.write("implfuzz.toml", &format!("{config}\n[drivers]\nseconds = 3\n[grade]\nexecutions = 300\n"));
+    repo.write("implfuzz.toml", &format!("{config}seconds = 2\n[grade]\nexecutions = 300\n"));
     let verify = || {
         let ran = repo.run(&["verify", "link_item", "store_remove", "--runs", "400", "--format", "json"]);
         ran.ok().json("verify")
@@ -258,7 +260,7 @@ fn drivers_give_the_evidence_that_no_harness_can() {
 fn a_model_ports_what_no_harness_can_judge() {
     let repo = store();
     let config = repo.read("implfuzz.toml");
-    repo.write("implfuzz.toml", &format!("{config}\n[drivers]\nseconds = 3\n[grade]\nexecutions = 300\n"));
+    repo.write("implfuzz.toml", &format!("{config}seconds = 2\n[grade]\nexecutions = 300\n"));
     let right =
         ports(&[]).into_iter().find_map(|(name, port)| (name == "link_item").then_some(port)).unwrap();
     let wrong = right.replace("(*item).next = *slot;", "");
@@ -293,7 +295,7 @@ fn a_finding_in_place_is_kept_and_run_again() {
     let wrong = ("link_item", "(*item).next = *slot;", "");
     write_ports(&repo, &[wrong]);
     let config = repo.read("implfuzz.toml");
-    repo.write("implfuzz.toml", &format!("{config}\n[drivers]\nseconds = 3\n[grade]\nexecutions = 300\n"));
+    repo.write("implfuzz.toml", &format!("{config}seconds = 2\n[grade]\nexecutions = 300\n"));
     let ran = repo.run(&["verify", "link_item"]);
     ran.code(10).shows("mismatch in link_item: item->next").shows("of the driver fuzz/");
     let found = repo.run(&["findings", "list", "--format", "json"]).ok().json("findings");

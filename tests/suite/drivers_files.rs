@@ -26,7 +26,9 @@ fn judged(changes: &[Change], code: i32) -> BTreeMap<String, Value> {
         plant(&mut module, name, &port).unwrap_or_else(|| panic!("{name} has no stub"));
     }
     repo.write("rust/src/records.rs", &module);
-    let ran = repo.run(&["drivers", "--seconds", "2", "--ports", "--format", "json"]);
+    let ran = repo.run(&[
+        "drivers", "--seconds", "1", "--ports", "--config", "drivers.function_seconds=1", "--format", "json",
+    ]);
     let json = ran.code(code).json("drivers");
     let all = json["ports"].as_array().unwrap().iter();
     all.map(|one| (one["symbol"].as_str().unwrap().to_owned(), one.clone())).collect()

@@ -12,7 +12,6 @@ use camino::Utf8PathBuf;
 use fs_err as fs;
 use serde_json::{Value, json};
 use std::io::Write as _;
-use std::time::Duration;
 
 /// Fuzz the library through its drivers, and show which functions they reach
 ///
@@ -34,9 +33,6 @@ pub struct Args {
     new: Option<String>,
 }
 
-/// Milliseconds for the mutants of one function with one driver.
-const CHECK: Duration = Duration::from_millis(5000);
-
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut reporter = session.reporter();
@@ -52,7 +48,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let report = drivers::run(&project, Inputs::Fuzzed, interrupt, reporter.as_mut())?;
     let reached: Vec<usize> = report.reached().into_iter().collect();
     let measured = match args.check {
-        true => Some(drivers::measure(&project, &report, &reached, CHECK, interrupt, reporter.as_mut())?),
+        true => Some(drivers::measure(&project, &report, &reached, interrupt, reporter.as_mut())?),
         false => None,
     };
     let ports = match args.ports {
@@ -60,7 +56,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
             let ported = |number: &usize| project.ported(&project.library.functions[*number]) == Ported::Yes;
             let wanted: Vec<usize> = reached.iter().copied().filter(ported).collect();
             let judge = Judge::new(&project, interrupt);
-            Some(judge.ports_in_place(&report, &wanted, CHECK, reporter.as_mut())?)
+            Some(judge.ports_in_place(&report, &wanted, reporter.as_mut())?)
         }
         false => None,
     };

@@ -1,7 +1,7 @@
 //! What judging in place rests on: the drivers that reach a function, and how well their executions tell C's mutants from
 //! C.
 
-use super::{DriversUsed, TIME};
+use super::DriversUsed;
 use crate::digest::{of_parts, sha256};
 use crate::drivers::{self, Measured as InPlace, Report, number_of};
 use crate::error::Result;
@@ -102,7 +102,8 @@ fn worth_in_place(
         let files: Vec<String> = report.drivers.iter().map(|one| one.driver.file.to_string()).collect();
         let drivers = drivers_hash(project.workspace.root(), &project.config.drivers, &files);
         let hashes = judge.harness_hashes(planned)?;
-        Ok(sha256(format!("{EDITION} {} {} {drivers} {inputs}", hashes.c, hashes.contract)))
+        let seconds = project.config.drivers.function_seconds;
+        Ok(sha256(format!("{EDITION} {} {} {drivers} {inputs} {seconds}", hashes.c, hashes.contract)))
     };
     let (mut all, mut open) = (BTreeMap::new(), Vec::new());
     for (number, planned) in reached {
@@ -116,7 +117,7 @@ fn worth_in_place(
         return Ok(all);
     }
     let numbers: Vec<Number> = open.iter().map(|(number, _)| *number).collect();
-    let measured = drivers::measure(project, report, &numbers, TIME, judge.interrupt, judging.reporter)?;
+    let measured = drivers::measure(project, report, &numbers, judge.interrupt, judging.reporter)?;
     for ((number, planned), measured) in open.into_iter().zip(measured) {
         let is_whole = measured.judged.broke.is_none() && measured.judged.judged > 0;
         let worth = adequacy(planned, measured);

@@ -1,8 +1,8 @@
 //! Judges ports inside of drivers' executions.
 
+use super::Evidence;
 use super::found::{finding, found};
 use super::grounds::{Grounds, Known};
-use super::{Evidence, TIME};
 use crate::drivers::{self, Candidate, Inputs, PortJudged, PortsBuilt, Report, number_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Reporter;
@@ -14,7 +14,6 @@ use crate::symbol::SymbolKey;
 use crate::verdict::{CallInPlace, Finding, Measured, Share};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
 
 impl Judge<'_> {
     /// The programs of all drivers with the ports in the tree, and with a candidate that is not in it.
@@ -28,7 +27,7 @@ impl Judge<'_> {
         PortsBuilt::build((self.project, report), candidate, &archive, self.interrupt, reporter)
     }
 
-    /// Judges these ports with all drivers, each for this long.
+    /// Judges these ports with all drivers.
     ///
     /// # Errors
     /// Those of building and running the programs.
@@ -36,12 +35,11 @@ impl Judge<'_> {
         &self,
         report: &Report,
         wanted: &[Number],
-        time: Duration,
         reporter: &mut dyn Reporter,
     ) -> Result<Vec<PortJudged>> {
         match wanted {
             [] => Ok(Vec::new()),
-            _ => self.beside_c(report, None, reporter)?.judge(wanted, time, reporter),
+            _ => self.beside_c(report, None, reporter)?.judge(wanted, reporter),
         }
     }
 
@@ -60,7 +58,7 @@ impl Judge<'_> {
             || Error::new(ErrorKind::Usage, format!("`{}` is not in the library", planned.function.name));
         let number = number_of(self.project, planned).ok_or_else(gone)?;
         let built = self.beside_c(&report, None, reporter)?;
-        let judged = built.again(number, (place, input), TIME)?;
+        let judged = built.again(number, (place, input))?;
         if judged.killed.is_empty() && (judged.judged == 0 || judged.broke.is_some()) {
             let text = "the input does not reach a call that can be judged any more";
             return Err(Error::new(ErrorKind::Usage, text).help("cargo implfuzz drivers --ports"));
@@ -97,7 +95,7 @@ impl Grounds {
         }
         let numbers: Vec<Number> = sound.keys().copied().collect();
         let built = judge.beside_c(report, candidate, judging.reporter)?;
-        let judged = built.judge(&numbers, TIME, judging.reporter)?;
+        let judged = built.judge(&numbers, judging.reporter)?;
         let same = judged.iter().filter(|one| one.differs().is_none() && one.judged.judged > 0);
         let same: Vec<(Number, Vec<u64>)> = same.map(|one| (one.number, one.by_driver.clone())).collect();
         let counted = match same.is_empty() {

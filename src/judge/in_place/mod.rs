@@ -17,10 +17,6 @@ use crate::symbol::SymbolKey;
 use crate::verdict::{Finding, Measured, Proofs, Share};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::time::Duration;
-
-/// Time for the mutants of a function, and for its port, with one driver.
-const TIME: Duration = Duration::from_secs(5);
 
 /// Drivers, as they were when they judged.
 #[derive(Debug, Clone, Default)]

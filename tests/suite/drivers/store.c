@@ -1,5 +1,7 @@
 #include "store.h"
 
+#include <assert.h>
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +24,7 @@ static unsigned hash_of(const char *name, size_t length)
 
 static void link_item(struct item **slots, size_t size, struct item *item)
 {
+    assert(size > 0);
     struct item **slot = &slots[item->hash % size];
     item->next = *slot;
     *slot = item;
