@@ -173,6 +173,8 @@ fn wrong_ports_differ_in_place() {
     let size = "(*store).size = size;";
     all_differ(&[
         ("mix", "hash >> 15", "hash >> 14", "result"),
+        // A write to a block that is free.
+        ("store_remove", "libc::free(item.cast());", "libc::free(item.cast()); (*item).length = 7;", "memory"),
         (
             "grow",
             size,
@@ -286,6 +288,8 @@ fn a_model_ports_what_no_harness_can_judge() {
     // A second run builds on it without asking again.
     let json = repo.run(&["port", "link_item", "--format", "json"]).ok().json("port");
     assert_eq!((&json["symbols"][0]["end"], repo.asked()), (&json!("already-ported"), 2), "{json:#}");
+    let json = repo.run(&["port", "link_item", "--redo", "--format", "json"]).ok().json("port");
+    assert_eq!((&json["symbols"][0]["end"], repo.asked()), (&json!("accepted"), 3), "{json:#}");
 }
 
 #[test]
