@@ -112,8 +112,9 @@ impl Compiler<'_> {
         Ok(Err("the C compiler rejects its alias unit repeatedly".into()))
     }
 
+    /// Its name is none that an `#include` names: a copy of a unit looks beside itself first.
     fn source(&self, unit: &Unit) -> std::path::PathBuf {
-        self.scratch.join(format!("{}.c", unit.module))
+        self.scratch.join(format!("implfuzz-unit-{}.c", unit.module))
     }
 
     /// The object file, or the compiler's messages.

@@ -165,7 +165,8 @@ impl Place<'_> {
             text += line;
             text += "\n";
         }
-        let source = self.dir.join(format!("unit{number}.c"));
+        // A copy of a unit looks for what it includes beside itself first: no other file is there.
+        let source = self.dir.join("units").join(format!("implfuzz-unit-{number}.c"));
         write_atomic(&source, text.as_bytes())?;
         let object = source.with_extension("o");
         let job = Job::new(&self.toolchain.cc.path).dir(parts.root).timeout(time_limits::COMPILE_C);

@@ -174,7 +174,12 @@ fn wrong_ports_differ_in_place() {
     all_differ(&[
         ("mix", "hash >> 15", "hash >> 14", "result"),
         // A write to a block that is free.
-        ("store_remove", "libc::free(item.cast());", "libc::free(item.cast()); (*item).length = 7;", "memory"),
+        (
+            "store_remove",
+            "libc::free(item.cast());",
+            "libc::free(item.cast()); (*item).length = 7;",
+            "memory",
+        ),
         (
             "grow",
             size,

@@ -103,6 +103,23 @@ unsigned walk(unsigned x, unsigned by) { return STEP(x) * 2; }
 }
 
 #[test]
+fn a_unit_that_includes_another_one_includes_it_as_it_is() {
+    let common = "static int half(int x) { return x / 2; }\n\
+                  #ifndef COMMON_ONLY\nint whole(int x) { return half(x) + x; }\n#endif\n";
+    let user = "#define COMMON_ONLY\n#include \"a.c\"\nint user(int x) { return half(x) - 1; }\n";
+    for cc in crate::c::data::tests::compilers() {
+        let (_dir, root) = project(&[("a.c", common), ("b.c", user)]);
+        let library = load(&root, &cc).unwrap().library;
+        // The first pass leaves copies of both units where the second one works.
+        for _ in 0..2 {
+            let all = made_of(&root, &library, &cc, (100, Plant::Nothing));
+            assert!(all.without.is_empty(), "{cc}: {:?}", all.without);
+            assert!(!all.of[&SymbolName::new("user")].is_empty(), "{cc}");
+        }
+    }
+}
+
+#[test]
 fn more_errors_than_a_compiler_shows_take_no_mutants_away() {
     // Narrowed, a variable whose address is passed has the wrong type, which newer compilers refuse.
     let takes = |n: usize| format!("unsigned f{n}(unsigned a) {{ unsigned v = a; put(&v); return v; }}\n");

@@ -44,7 +44,7 @@ const BATCH: usize = 60;
 /// Why an equivalent mutant needs no killing input.
 pub(super) const SAME: &str = "it compiles to the code of the original";
 /// Changes when the measurement changes, so that stored results are not reused.
-const EDITION: u32 = 3;
+const EDITION: u32 = 4;
 
 /// The result of running a mutant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -255,7 +255,8 @@ fn with_mutants(project: &Project, made: &Mutants) -> Result<Library> {
     fs::create_dir_all(root.join(&dir))?;
     for unit in &mut library.units {
         let Some(text) = made.units.get(&unit.file) else { continue };
-        let file = RelPath(dir.join(format!("{}.c", unit.module)));
+        // A copy looks for what it includes beside itself first, so its name is none that a unit includes.
+        let file = RelPath(dir.join(format!("implfuzz-unit-{}.c", unit.module)));
         write_atomic(root.join(&file.0).as_std_path(), text.as_bytes())?;
         let beside = unit.file.0.parent().filter(|dir| !dir.as_str().is_empty());
         unit.flags.push(format!("-iquote{}", beside.unwrap_or(Utf8Path::new("."))));
