@@ -86,7 +86,16 @@ struct Row {
     /// Whether further (variadic) arguments are used like the last one.
     rest: bool,
     /// How a call is kept on a tape, where it can be.
-    tape: Option<Vec<TapedArgument>>,
+    tape: Option<Taped>,
+}
+
+/// How a call is kept on a tape.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Taped {
+    /// As the bytes that it prints.
+    Printed,
+    /// By its arguments.
+    By(Vec<TapedArgument>),
 }
 
 /// What an argument of a call that is kept on a tape means to the system.
@@ -125,8 +134,12 @@ fn row(line: &'static str) -> Option<(&'static str, Row)> {
     let cells: Vec<&str> = line.split('|').map(str::trim).collect();
     let (cells, tape) = match cells.split_at_checked(5)? {
         (cells, []) => (cells, None),
-        (cells, ["none"]) => (cells, Some(Vec::new())),
-        (cells, [tape]) => (cells, Some(tape.split_whitespace().map(taped_argument).collect::<Option<_>>()?)),
+        (cells, ["none"]) => (cells, Some(Taped::By(Vec::new()))),
+        (cells, ["printed"]) => (cells, Some(Taped::Printed)),
+        (cells, [tape]) => {
+            let arguments = tape.split_whitespace().map(taped_argument).collect::<Option<_>>()?;
+            (cells, Some(Taped::By(arguments)))
+        }
         _ => return None,
     };
     let [name, effect, ports, marks, arguments] = cells[..] else { return None };
@@ -262,10 +275,9 @@ pub fn pointer_use(name: &str, position: usize) -> Option<PointerUse> {
     *row.arguments.get(position).or_else(beyond)?
 }
 
-/// How a call of the function of exactly this name is kept on a tape, an item for each argument; `None` where it cannot
-/// be.
-pub fn taped(name: &str) -> Option<&'static [TapedArgument]> {
-    TABLE.get(name)?.tape.as_deref()
+/// How a call of the function of exactly this name is kept on a tape; `None` where it cannot be.
+pub fn taped(name: &str) -> Option<&'static Taped> {
+    TABLE.get(name)?.tape.as_ref()
 }
 
 /// How a port may use the function of exactly this name.

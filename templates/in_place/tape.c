@@ -10,6 +10,8 @@
 #include "in_place.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 enum kind {
@@ -20,6 +22,7 @@ enum kind {
     BYTE,     /* one byte */
     STRING,   /* read up to its NUL */
     READ,     /* read, as many bytes as arguments A and B say; B is -1 where A alone does */
+    PRINTED,  /* likewise, of a text that was formatted: its length is the result */
     WRITTEN,  /* written, at most so many: as many items as the call returns */
     TEXT,     /* written up to a NUL, at most as many bytes as argument A says */
     FIXED     /* A bytes are written, where it is not null */
@@ -45,13 +48,18 @@ static int is_output(const struct implfuzz_taped *of)
 /* Whether a call of an output function succeeded, and the result where it does or does not. */
 static int succeeded(const struct implfuzz_taped *of, uint64_t asked, uint64_t result)
 {
-    return of->arguments[0].kind == READ ? result == asked : (int32_t)result >= 0;
+    switch (of->arguments[0].kind) {
+    case READ:
+    case PRINTED: return result == asked;
+    default: return (int32_t)result >= 0;
+    }
 }
 
 static uint64_t result_of(const struct implfuzz_taped *of, const uint64_t *values, int success)
 {
     switch (of->arguments[0].kind) {
     case READ: return success ? values[2] : 0;
+    case PRINTED: return success ? values[2] : (uint64_t)-1;
     case BYTE: return success ? (unsigned char)values[0] : (uint64_t)-1;
     default: return success ? 1 : (uint64_t)-1;
     }
@@ -74,7 +82,8 @@ static uint64_t said(const struct argument *argument, const uint64_t *values, ui
     case INT: return (uint32_t)value;
     case BYTE: bytes = (const unsigned char *)&value, length = 1; break;
     case STRING: length = bytes ? strlen((const char *)bytes) : 0; break;
-    case READ: length = size(argument, values); break;
+    case READ:
+    case PRINTED: length = size(argument, values); break;
     case IGNORED: return 0;
     default: return value == 0;
     }
@@ -194,6 +203,78 @@ static uint64_t taped(const struct implfuzz_taped *of, uint64_t a, uint64_t b, u
     uint64_t implfuzz_of_##NAME(uint64_t a, uint64_t b, uint64_t c, uint64_t d) { return taped(&taped_##NAME, a, b, c, d); }
 
 #include "tape_names.inc"
+
+/* What these print is formatted here, and goes to the stream as bytes. */
+#define PRINTED_BYTES 4096
+
+static uint64_t print(uint64_t text, uint64_t stream, uint64_t length, uint64_t unused)
+{
+    (void)unused;
+    return fwrite((const void *)text, 1, length, (FILE *)stream) == length ? length : (uint64_t)-1;
+}
+
+static int printed(FILE *stream, const char *text, size_t length)
+{
+    static const struct implfuzz_taped of = {"printf", print, 2, {{PRINTED, 2, -1}, {STREAM, 0, 0}}};
+    return (int)taped(&of, (uint64_t)text, (uint64_t)stream, length, 0);
+}
+
+static int formatted(FILE *stream, const char *format, va_list arguments)
+{
+    char text[PRINTED_BYTES];
+    va_list copy;
+    va_copy(copy, arguments);
+    int length = vsnprintf(text, sizeof text, format, copy);
+    va_end(copy);
+    if (length >= 0 && length < PRINTED_BYTES)
+        return printed(stream, text, (size_t)length);
+    implfuzz_outside("vfprintf");
+    return vfprintf(stream, format, arguments);
+}
+
+int implfuzz_of_vfprintf(FILE *stream, const char *format, va_list arguments)
+{
+    return formatted(stream, format, arguments);
+}
+
+int implfuzz_of_vprintf(const char *format, va_list arguments)
+{
+    return formatted(stdout, format, arguments);
+}
+
+int implfuzz_of_fprintf(FILE *stream, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int result = formatted(stream, format, arguments);
+    va_end(arguments);
+    return result;
+}
+
+int implfuzz_of_printf(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int result = formatted(stdout, format, arguments);
+    va_end(arguments);
+    return result;
+}
+
+int implfuzz_of_puts(const char *text)
+{
+    char line[PRINTED_BYTES];
+    int length = snprintf(line, sizeof line, "%s\n", text);
+    if (length >= 0 && length < PRINTED_BYTES)
+        return printed(stdout, line, (size_t)length);
+    implfuzz_outside("puts");
+    return puts(text);
+}
+
+int implfuzz_of_putchar(int byte)
+{
+    char text = (char)byte;
+    return printed(stdout, &text, 1) < 0 ? EOF : (unsigned char)byte;
+}
 
 /* Whether a candidate has made all of C's calls; if not, the name of the next one is kept. */
 int implfuzz_tape_is_over(void)

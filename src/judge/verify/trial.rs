@@ -100,6 +100,8 @@ pub struct Trial<'p> {
     /// The texts before the build; `None` without a port.
     subject: Option<Subject>,
     provenance: String,
+    /// The drivers that its last grade rests on.
+    drivers_before: Vec<String>,
     /// The functions that still run as C.
     callees_in_c: Vec<SymbolName>,
     /// The outcome, if it is known without a run.
@@ -123,6 +125,7 @@ impl<'p> Trial<'p> {
         let text = subject.as_ref().map(|subject| &subject.fingerprint.rust);
         let before = lock.symbols.get(planned.function.name.as_str());
         let before = before.filter(|entry| Some(&entry.fingerprint.rust) == text);
+        let drivers_before = before.map(|entry| entry.driver_files.clone()).unwrap_or_default();
         let provenance = before.map_or_else(|| "hand".to_owned(), |entry| entry.provenance.clone());
         let decided = match module.state(&planned.function) {
             Ported::Yes => refused(judge, planned, module.text())?,
@@ -141,7 +144,8 @@ impl<'p> Trial<'p> {
                 Some(Outcome::without_run(Grade::Stub, reason))
             }
         };
-        Ok(Self { planned, ask, subject, provenance, callees_in_c: Vec::new(), decided, in_place: None })
+        let (callees_in_c, in_place) = (Vec::new(), None);
+        Ok(Self { planned, ask, subject, provenance, drivers_before, callees_in_c, decided, in_place })
     }
 
     /// Decides what needs the build but no run: whether the harness can judge, and the linkage proof. What no harness can
@@ -198,7 +202,7 @@ impl<'p> Trial<'p> {
                 let verdict = Verdict::Vacuous { reason, stats: RunStats::default() };
                 self.with_run((verdict, Measured::default()), judging, grounds)
             }
-            (Some(outcome), _) => self.without_run(outcome, judging),
+            (Some(outcome), _) => self.without_run(&self.without_drivers(outcome), judging),
             (None, Some(ran)) => match (&self.ask, &ran.0) {
                 (Ask::Short(known), Verdict::Unrefuted(_)) => Ok((**known).clone()),
                 _ => self.with_run(ran, judging, grounds),
@@ -213,6 +217,16 @@ impl<'p> Trial<'p> {
             Ask::Short(known) => Some(&**known).filter(|known| known.in_place.is_some()),
             Ask::Whole => None,
         }
+    }
+
+    /// Says of a port that drivers judged, and no longer do, which they were.
+    fn without_drivers(&self, outcome: &Outcome) -> Outcome {
+        let mut outcome = outcome.clone();
+        if outcome.grade == Grade::Unverifiable && !self.drivers_before.is_empty() {
+            let drivers = self.drivers_before.join(", ");
+            outcome.shortcomings.push(format!("it was judged with {drivers}, and no driver judges it now"));
+        }
+        outcome
     }
 
     fn without_run(&self, outcome: &Outcome, judging: &mut Judging) -> Result<Judgement> {

@@ -78,7 +78,7 @@ impl<'p> FunctionPort<'p> {
     fn detail(&self, outcome: &Outcome) -> String {
         match outcome {
             Outcome::ReplyUnusable(detail) | Outcome::NotTranslated(detail) => detail.clone(),
-            Outcome::Vacuous => "one side was never called".into(),
+            Outcome::Vacuous if self.state.has_harness() => "one side was never called".into(),
             Outcome::CandidateReceived(_)
             | Outcome::AuditPassed
             | Outcome::Built

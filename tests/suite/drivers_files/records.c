@@ -1,6 +1,7 @@
 #include "records.h"
 
 #include <string.h>
+#include <unistd.h>
 
 int record_write(FILE *file, const char *text)
 {
@@ -38,4 +39,17 @@ long record_size(FILE *file)
     long size = ftell(file);
     fseek(file, before, SEEK_SET);
     return size;
+}
+
+void record_note(FILE *file, size_t sum)
+{
+    if (sum % 3)
+        fprintf(file, "sum %zu\n", sum);
+    else
+        fprintf(file, "a multiple of 3\n");
+}
+
+int record_exists(const char *name)
+{
+    return access(name, F_OK) == 0;
 }

@@ -52,3 +52,18 @@ pub unsafe fn record_size(file: *mut ffi::FILE) -> ::core::ffi::c_long {
         size
     }
 }
+
+pub unsafe fn record_note(file: *mut ffi::FILE, sum: usize) {
+    let stream = file.cast::<libc::FILE>();
+    unsafe {
+        if sum % 3 != 0 {
+            libc::fprintf(stream, c"sum %zu\n".as_ptr(), sum);
+        } else {
+            libc::fprintf(stream, c"%s\n".as_ptr(), c"a multiple of 3".as_ptr());
+        }
+    }
+}
+
+pub unsafe fn record_exists(name: *const ::core::ffi::c_char) -> ::core::ffi::c_int {
+    unsafe { i32::from(libc::access(name, libc::F_OK) == 0) }
+}
