@@ -60,7 +60,7 @@ fn functions_are_judged_where_drivers_call_them() {
         assert!(one["judged"].as_u64().unwrap() > 20 && mutants > 0, "{name}: {one}");
         assert!(killed * 10 >= mutants * 7, "{name}: {one}");
     }
-    // Mutants that print other bytes are told from it.
+    // A mutant that prints other bytes differs.
     let dump = measured["store_dump"];
     assert_eq!((&dump["outside"], &dump["killed"]), (&Value::Null, &dump["mutants"]), "{dump}");
 }
@@ -276,7 +276,7 @@ fn a_model_ports_what_no_harness_can_judge() {
     let port = &json["symbols"][0];
     assert_eq!((&port["end"], &port["grade"]), (&json!("accepted"), &json!("verified")), "{json:#}");
     assert!(port["in_place"].as_u64().unwrap() >= 300 && port["executions"] == json!(0), "{json:#}");
-    // The first answer was refuted where a driver called it, and the second question says so.
+    // A driver refuted the first answer. The second question says so.
     assert_eq!(repo.asked(), 2);
     assert!(repo.prompt(1).contains("Programs that use the library judge the port"), "{}", repo.prompt(1));
     assert!(repo.prompt(2).contains("The candidate is refuted (mismatch): item->next"), "{}", repo.prompt(2));
