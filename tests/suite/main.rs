@@ -17,6 +17,7 @@ mod check;
 mod contract;
 mod coverage;
 mod drivers;
+mod drivers_cheats;
 mod drivers_files;
 mod dropin;
 mod errno;

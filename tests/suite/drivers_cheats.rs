@@ -1,0 +1,101 @@
+//! Ports that borrow C's answer, or give another constant than C, are seen where drivers call them; a constant of the port's
+//! own with the same text is none.
+
+use crate::support::{Repo, plant};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+const HEADER: &str = "\
+struct shape;
+struct rule { int first, second; };
+struct kind { int (*area)(struct shape **at, int scale); };
+struct shape { const struct kind *kind; int side; };
+struct shape *shape_new(int side);
+int area(struct shape **at, int scale);
+const struct rule *rule_of(struct shape **at);
+const char *label(struct shape **at);
+";
+
+const LIBRARY: &str = "\
+#include \"shape.h\"
+#include <stdlib.h>
+static const struct rule RULES[2] = {{1, 10}, {2, 20}};
+int area(struct shape **at, int scale) { return (*at)->side * (*at)->side + scale; }
+static const struct kind KIND = {area};
+struct shape *shape_new(int side) {
+    struct shape *shape = calloc(1, sizeof *shape);
+    if (shape) { shape->kind = &KIND; shape->side = side; }
+    return shape;
+}
+const struct rule *rule_of(struct shape **at) { return &RULES[(*at)->side & 1]; }
+const char *label(struct shape **at) { return (*at)->side & 1 ? \"odd\" : \"\"; }
+";
+
+const DRIVER: &str = "\
+#include \"../shape.h\"
+#include <stdint.h>
+#include <stdlib.h>
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct shape **at = malloc(sizeof *at);
+    int sum = 0;
+    for (size_t i = 0; i + 1 < size; i += 2) {
+        *at = shape_new(data[i]);
+        sum += (*at)->kind->area(at, data[i + 1]) + rule_of(at)->first + label(at)[0];
+        free(*at);
+    }
+    free(at);
+    return sum == 1 ? -1 : 0;
+}
+";
+
+/// What is said of these ports, each of a function of the library.
+fn judged(ports: &[(&str, &str)], code: i32) -> BTreeMap<String, Value> {
+    let repo = Repo::empty();
+    for (path, text) in [("shape.h", HEADER), ("shape.c", LIBRARY), ("fuzz/run.c", DRIVER)] {
+        repo.write(path, text);
+    }
+    repo.run(&["init"]).ok();
+    let mut module = repo.read("rust/src/shape.rs");
+    for (name, port) in ports {
+        plant(&mut module, name, port).unwrap_or_else(|| panic!("{name} has no stub"));
+    }
+    repo.write("rust/src/shape.rs", &module);
+    let quick = ["drivers", "--ports", "--seconds", "1", "--config", "drivers.function_seconds=1"];
+    let json = repo.run(&[&quick[..], &["--format", "json"]].concat()).code(code).json("drivers");
+    let all = json["ports"].as_array().unwrap().iter();
+    all.map(|one| (one["symbol"].as_str().unwrap().to_owned(), one.clone())).collect()
+}
+
+#[test]
+fn borrowed_answers_and_other_constants_differ() {
+    // It marks the shape, so that it knows itself, and calls C through the table that C left in memory.
+    let borrows =
+        "pub unsafe fn area(at: *mut *mut ffi::shape, scale: ::core::ffi::c_int) -> ::core::ffi::c_int {
+    unsafe {
+        let kind = (**at).kind;
+        if kind.is_null() { return 0; }
+        (**at).kind = core::ptr::null();
+        let area = (*kind).area.map_or(0, |area| area(at, scale));
+        (**at).kind = kind;
+        area
+    }
+}";
+    // The first number alone is C's.
+    let other = "pub unsafe fn rule_of(at: *mut *mut ffi::shape) -> *const ffi::rule {
+    static RULES: [ffi::rule; 2] = [ffi::rule { first: 1, second: 11 }, ffi::rule { first: 2, second: 22 }];
+    unsafe { &raw const RULES[((**at).side & 1) as usize] }
+}";
+    // Its own text, which the linker cannot join with C's.
+    let right = "pub unsafe fn label(at: *mut *mut ffi::shape) -> *const ::core::ffi::c_char {
+    static EMPTY: [u8; 2] = [0, 7];
+    static ODD: [u8; 5] = *b\"odd\\0!\";
+    if unsafe { (**at).side } & 1 != 0 { ODD.as_ptr().cast() } else { EMPTY.as_ptr().cast() }
+}";
+    let ports = judged(&[("area", borrows), ("rule_of", other), ("label", right)], 10);
+    assert_eq!(ports["area"]["differs"]["what"], json!("result"), "{:#}", ports["area"]);
+    let rule = &ports["rule_of"]["differs"];
+    assert!(rule["unclear"].as_str().unwrap().contains("a constant or a function of its own"), "{rule:#}");
+    let label = &ports["label"];
+    assert_eq!((&label["differs"], &label["broke"]), (&Value::Null, &Value::Null), "{label:#}");
+    assert!(label["judged"].as_u64().unwrap() > 20, "{label:#}");
+}
