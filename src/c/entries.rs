@@ -1,11 +1,11 @@
-//! Second names for the entries of functions: one in every unit that has a copy of the function. A function in a
-//! header has a copy in each unit that includes it.
+//! The entries of functions, at which calls can be led elsewhere. Each has a second name in every unit that has a copy of
+//! the function. A function in a header has a copy in each unit that includes it.
 
 use super::analysis_cache::Tools;
 use super::translate::with_compiler;
 use super::workers;
 use crate::error::Result;
-use crate::symbol::{Function, Library, RelPath, SymbolKey, Unit};
+use crate::symbol::{Function, Library, Linkage, RelPath, SymbolKey, Unit};
 use camino::Utf8Path;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,8 +14,45 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Entries {
     /// What is appended to each unit.
     pub lines: BTreeMap<RelPath, Vec<String>>,
-    /// The linker's names of the entries of each function.
-    pub of: BTreeMap<SymbolKey, Vec<String>>,
+    /// The entries of each function.
+    pub of: BTreeMap<SymbolKey, Vec<Entry>>,
+}
+
+/// The entry of a copy of a function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The linker's name.
+    pub name: String,
+    pub unit: RelPath,
+}
+
+/// Compiler flags that leave 16 bytes of room at each entry (x86-64 counts bytes, aarch64 instructions), and nothing before
+/// it.
+pub const ROOM: [&str; 2] = if cfg!(target_arch = "aarch64") {
+    ["-fpatchable-function-entry=4,0", "-mbranch-protection=none"]
+} else {
+    ["-fpatchable-function-entry=16,0", "-fcf-protection=none"]
+};
+
+/// The compiler flag by which functions that are always inlined keep their calls. System headers write `__always_inline__`,
+/// which stays.
+pub const CALLED: &str = "-Dalways_inline=__unused__";
+
+impl Entries {
+    /// The entries of a function.
+    pub fn of(&self, key: &SymbolKey) -> &[Entry] {
+        self.of.get(key).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+/// Whether all inline functions have copies that can be called; else the program might not link without inlining.
+pub fn inline_functions_have_copies(library: &Library) -> bool {
+    let has_copy = |function: &Function| {
+        !function.is_inline
+            || function.linkage == Linkage::Static
+            || library.exports.contains(&function.c_name)
+    };
+    library.functions.iter().all(has_copy)
 }
 
 /// The functions that have a copy in a unit, with the names that their entries get there.
@@ -61,7 +98,8 @@ pub fn entries(root: &Utf8Path, library: &Library, tools: Tools) -> Result<Entri
         let kept = names.functions.iter().enumerate().filter(|(at, _)| !refused.contains_key(at));
         for (_, (function, name)) in kept {
             all.lines.entry(names.unit.file.clone()).or_default().push(line(function, name));
-            all.of.entry(function.key.clone()).or_default().push(name.clone());
+            let entry = Entry { name: name.clone(), unit: names.unit.file.clone() };
+            all.of.entry(function.key.clone()).or_default().push(entry);
         }
     }
     Ok(all)

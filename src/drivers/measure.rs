@@ -65,7 +65,7 @@ pub fn measure(
     let functions: Vec<&Function> =
         reached.iter().map(|number| &project.library.functions[*number]).collect();
     reporter.event(Event::StepStarted { step: "building mutants of C".into(), total: None });
-    let made = work.with_tools(|tools| {
+    let made = project.with_tools(interrupt, |tools| {
         mutants(work.root, &project.library, &functions, (MOST, Plant::Nothing), tools)
     })?;
     let entries = work.entries()?;

@@ -13,8 +13,7 @@ pub use known::{KnownReach, Reachability, known_reach};
 pub use measure::{MOST, Measured, measure};
 pub use ports::{Archive, Candidate, PortJudged, PortsBuilt, number_of};
 
-use crate::c::entries::{Entries, entries};
-use crate::c::{Programs, Tools};
+use crate::c::entries::Entries;
 use crate::digest::of_parts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
@@ -180,15 +179,8 @@ impl<'p> Work<'p> {
         Ok(Place { dir, toolchain: self.project.toolchain(self.interrupt)?, interrupt: self.interrupt })
     }
 
-    fn with_tools<R>(&self, work: impl FnOnce(Tools) -> Result<R>) -> Result<R> {
-        let toolchain = self.project.toolchain(self.interrupt)?;
-        let programs = || Ok(Programs::of(toolchain));
-        let scratch = self.project.workspace.cache();
-        work(Tools { identity: "", programs: &programs, scratch: &scratch, interrupt: self.interrupt })
-    }
-
     fn entries(&self) -> Result<Entries> {
-        self.with_tools(|tools| entries(self.root, &self.project.library, tools))
+        self.project.entries(self.interrupt)
     }
 
     fn parts<'a>(&'a self, entries: &'a Entries, candidates: Candidates<'a>) -> Parts<'a> {

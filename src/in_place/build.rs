@@ -4,10 +4,10 @@ use super::candidates::Candidates;
 use super::driver::{Driver, Language};
 use super::place::Place;
 use super::{outside, port, table, tape};
-use crate::c::entries::Entries;
+use crate::c::entries::{CALLED, Entries, ROOM, inline_functions_have_copies};
 use crate::c::flags::old_c_flags;
 use crate::config::Drivers;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::platform::process::{Job, time_limits};
 use crate::platform::toolchain::CompilerKind;
 use crate::platform::workspace::write_atomic;
@@ -169,19 +169,24 @@ impl Place<'_> {
         let source = self.dir.join("units").join(format!("implfuzz-unit-{number}.c"));
         write_atomic(&source, text.as_bytes())?;
         let object = source.with_extension("o");
-        let job = Job::new(&self.toolchain.cc.path).dir(parts.root).timeout(time_limits::COMPILE_C);
         let beside = with_mutants.and(path.parent()).map(|dir| format!("-iquote{dir}"));
-        let mut job = job.args(&unit.flags).args(beside).args(PATCHABLE).args(old_c_flags()).arg(room());
-        if self.toolchain.cc.kind == CompilerKind::Gcc {
-            job = job.args(PATCHABLE_GCC);
+        let compile = |more: Option<&str>| {
+            let job = Job::new(&self.toolchain.cc.path).dir(parts.root).timeout(time_limits::COMPILE_C);
+            let mut job = job.args(&unit.flags).args(&beside).args(PATCHABLE).args(old_c_flags()).args(ROOM);
+            if self.toolchain.cc.kind == CompilerKind::Gcc {
+                job = job.args(PATCHABLE_GCC);
+            }
+            if matches!(parts.candidates, Candidates::Branches) {
+                job = job.args(COUNTED);
+            }
+            let job = job.args(more).args(["-c", "-o"]).arg(&object).arg(&source);
+            self.done(job, unit.file.0.as_path())
+        };
+        match compile(inline_functions_have_copies(parts.library).then_some(CALLED)) {
+            // Some code compiles only where it is inlined, such as assembly with constants.
+            Err(error) if error.kind() == ErrorKind::C => compile(None)?,
+            done => done?,
         }
-        if matches!(parts.candidates, Candidates::Branches) {
-            job = job.args(COUNTED);
-        }
-        if cfg!(target_arch = "x86_64") {
-            job = job.arg("-fcf-protection=none");
-        }
-        self.done(job.args(["-c", "-o"]).arg(&object).arg(&source), unit.file.0.as_path())?;
         Ok(object)
     }
 
@@ -218,13 +223,4 @@ fn lines<'l>(all: &'l BTreeMap<RelPath, Vec<String>>, unit: &Unit) -> &'l [Strin
 /// Whether the file is for another machine.
 fn is_foreign(name: &str) -> bool {
     name.starts_with("trampoline_") && !name.contains(std::env::consts::ARCH)
-}
-
-/// 16 bytes at each entry: x86-64 counts bytes, aarch64 instructions.
-fn room() -> &'static str {
-    if cfg!(target_arch = "aarch64") {
-        "-fpatchable-function-entry=4,0"
-    } else {
-        "-fpatchable-function-entry=16,0"
-    }
 }

@@ -1,7 +1,7 @@
 //! The generated C table of functions: what the judge knows of each.
 
 use super::candidates::Candidates;
-use crate::c::entries::Entries;
+use crate::c::entries::{Entries, Entry};
 use crate::c::mutants::table;
 use crate::rust::shims::candidate;
 use crate::symbol::{CType, Function, Library, TypeKind};
@@ -97,8 +97,8 @@ pub(super) fn text(library: &Library, entries: &Entries, candidates: Candidates)
     let mut places = String::new();
     let mut count = 0;
     for (number, function) in library.functions.iter().enumerate() {
-        let own = entries.of.get(&function.key).map(Vec::as_slice).unwrap_or_default();
-        for entry in own {
+        let own = entries.of(&function.key);
+        for Entry { name: entry, .. } in own {
             declarations += &format!("extern unsigned char {entry}[];\n");
             places += &format!("    {{{number}, {entry}}},\n");
             count += 1;

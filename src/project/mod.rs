@@ -11,6 +11,7 @@ mod options;
 pub mod new_target;
 mod sequences;
 mod targets;
+mod tools;
 pub mod test_files;
 
 pub use options::{Options, Settings};
@@ -136,7 +137,7 @@ impl Project {
         let identity = identity(&config);
         let tools = c::Tools {
             identity: &identity,
-            programs: &|| Ok(c::Programs::of(found(&toolchain, &config, interrupt)?)),
+            programs: &|| Ok(c::Programs::of(tools::found(&toolchain, &config, interrupt)?)),
             scratch: &workspace.scratch(),
             interrupt,
         };
@@ -191,11 +192,6 @@ impl Project {
         project.settle_sequences()?;
         project.settle_makers()?;
         Ok(project)
-    }
-
-    /// The tools of the machine. Fails with `Environment` when one is missing.
-    pub fn toolchain(&self, interrupt: &Interrupt) -> Result<&Toolchain> {
-        found(&self.toolchain, &self.config, interrupt)
     }
 
     /// The name of the port crate.
@@ -354,18 +350,6 @@ fn check(contract: &Contract, function: &Function, path: &str) -> Result<()> {
         path,
         &format!("its parameters are ({}), C has ({})", theirs.join(", "), ours.join(", ")),
     ))
-}
-
-/// The tools of the machine, searched once.
-fn found<'c>(cell: &'c OnceCell<Toolchain>, config: &Config, interrupt: &Interrupt) -> Result<&'c Toolchain> {
-    if let Some(toolchain) = cell.get() {
-        return Ok(toolchain);
-    }
-    let mut toolchain = Toolchain::find(&Search::from_env(), interrupt)?;
-    if let Some(compiler) = &config.c.compiler {
-        toolchain.cc.path = Path::new(compiler).to_owned();
-    }
-    Ok(cell.get_or_init(|| toolchain))
 }
 
 /// Environment variables that compilers, libclang and bindgen read.

@@ -10,7 +10,6 @@ pub use bench::Bench;
 
 use crate::c::archive::units_file;
 use crate::c::mutants::{Mutant, Mutants, Plant, mutants, table};
-use crate::c::{Programs, Tools};
 use crate::config::Grades;
 use crate::digest::sha256;
 use crate::error::{ErrorKind, Result};
@@ -224,13 +223,10 @@ fn finished(symbol: SymbolName, adequacy: &Adequacy, asked: &Grades) -> Event {
 
 fn make(judge: &Judge, batch: &[&FunctionPlan], plant: Plant) -> Result<Mutants> {
     let project = judge.project;
-    let root = project.root()?;
-    let toolchain = project.toolchain(judge.interrupt)?;
-    let programs = || Ok(Programs::of(toolchain));
-    let scratch = project.workspace.cache();
-    let tools = Tools { identity: "", programs: &programs, scratch: &scratch, interrupt: judge.interrupt };
     let functions: Vec<_> = batch.iter().map(|p| &p.function).collect();
-    mutants(root, &project.library, &functions, (MOST, plant), tools)
+    project.with_tools(judge.interrupt, |tools| {
+        mutants(project.root()?, &project.library, &functions, (MOST, plant), tools)
+    })
 }
 
 fn build(judge: &Judge, batch: &[&FunctionPlan], made: &Mutants) -> Result<PathBuf> {

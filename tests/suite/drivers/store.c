@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static unsigned mix(unsigned hash, unsigned char byte)
+static inline __attribute__((always_inline)) unsigned mix(unsigned hash, unsigned char byte)
 {
     hash ^= byte;
     hash *= 16777619u;
