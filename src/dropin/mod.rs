@@ -31,6 +31,7 @@ use plan::{PortedFunction, Route};
 use port::PortSide;
 use runtime::Counts;
 use side::{Place, Ran, Who};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 use wrapper::Settings;
@@ -116,7 +117,7 @@ pub fn run(judge: &Judge, reporter: &mut dyn Reporter) -> Result<Report> {
         return Err(Error::new(ErrorKind::Config, "implfuzz.toml does not say what to run")
             .help("write into it, for instance:\n[dropin]\nbuild = [[\"make\", \"all\"]]\nrun = [[\"make\", \"test\"]]"));
     }
-    let ported = plan::ported(project);
+    let ported = plan::ported(project, &project.entries(interrupt)?);
     if !ported.iter().any(PortedFunction::is_intercepted) {
         return Err(nothing_ported(&ported));
     }
@@ -198,11 +199,15 @@ impl<'p> Work<'_, 'p> {
     fn prepare_port(&self, place: &Place, port: &PortSide) -> Result<()> {
         self.copy(place)?;
         let project = self.project();
+        let mut patched = BTreeMap::new();
         for (unit, edit) in plan::edits(project, &self.ported, &port.needed) {
             let path = place.tree.join(&unit.0);
             if !path.is_file() {
                 // A file that the build generates; its functions are not intercepted.
                 continue;
+            }
+            if !edit.entries.is_empty() {
+                patched.insert(unit, plan::object_name(edit.number));
             }
             let time = fs::metadata(&path)?.modified()?;
             fs::write(&path, edit.apply(&fs::read(&path)?))?;
@@ -213,14 +218,18 @@ impl<'p> Work<'_, 'p> {
             ["counts", "runtime.o", "log", "settings.json"].map(|name| self.dir.join(name));
         drop(fs::remove_file(&log));
         Counts::reset(&counts, self.ported.len())?;
-        let text = runtime::source(self.ported.len(), &port.needed, &counts);
+        let intercepted = self.ported.iter().take_while(|one| one.is_intercepted()).enumerate();
+        let ports: Vec<String> = intercepted.map(|(number, one)| one.port_name(number)).collect();
+        let text = runtime::source((self.ported.len(), &ports), &port.needed, &counts);
         let toolchain = project.toolchain(self.judge.interrupt)?;
         runtime::compile(&toolchain.cc.path, &text, &runtime, self.judge.interrupt)?;
-        let functions = self.ported.iter().filter(|one| one.is_intercepted());
+        let functions = self.ported.iter().filter(|one| one.route == Route::Linker);
+        let functions = functions.map(|one| one.planned.function.c_name.clone());
         let value = Settings {
             tree: place.tree.canonicalize()?,
             units: project.library.units.iter().map(|unit| unit.file.clone()).collect(),
-            functions: functions.map(|one| one.planned.function.c_name.clone()).collect(),
+            functions: functions.chain(patched.values().cloned()).collect(),
+            patched: patched.into_keys().collect(),
             archive: port.archive.clone(),
             runtime,
             native: port.native.clone(),
@@ -238,7 +247,7 @@ impl<'p> Work<'_, 'p> {
         let functions = self.ported.iter().zip(&counts.functions).map(|(one, (calls, ran))| Counted {
             symbol: one.planned.function.name.clone(),
             kept_by_c: match &one.route {
-                Route::Port => None,
+                Route::Linker | Route::Entry => None,
                 Route::C(why) => Some(why.clone()),
             },
             calls: one.is_intercepted().then_some(*calls),

@@ -1,16 +1,20 @@
 //! Selects the ports that C programs can call, and plans the edits to each C source.
 
 use super::names::Name;
+use crate::c::entries::{Entries, inline_functions_have_copies};
 use crate::c::text::body;
 use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
+use crate::rust::shims::candidate;
 use crate::symbol::{Function, Linkage, RelPath};
 
 /// The target of C's calls of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Route {
-    /// The port.
-    Port,
+    /// The port, by its C name.
+    Linker,
+    /// The port: the entries of the C function lead there.
+    Entry,
     /// C, for this reason.
     C(String),
 }
@@ -22,6 +26,8 @@ pub(super) struct PortedFunction<'p> {
     /// The source with the C function.
     pub unit: Option<&'p RelPath>,
     pub route: Route,
+    /// The sources whose object has a copy of the C function.
+    pub copies: Vec<RelPath>,
     /// Byte position of its body in that source; code inserted there runs whenever the C function does.
     pub body: Option<usize>,
 }
@@ -29,18 +35,30 @@ pub(super) struct PortedFunction<'p> {
 impl PortedFunction<'_> {
     /// Whether C's calls reach the port.
     pub fn is_intercepted(&self) -> bool {
-        self.route == Route::Port
+        !matches!(self.route, Route::C(_))
+    }
+
+    /// The linker's name of the port.
+    pub fn port_name(&self, number: usize) -> String {
+        match self.route {
+            Route::Linker => self.planned.function.c_name.clone(),
+            Route::Entry | Route::C(_) => candidate(number),
+        }
     }
 }
 
-/// All ports in the tree, those that C programs call first.
-pub(super) fn ported(project: &Project) -> Vec<PortedFunction<'_>> {
+/// All ports in the tree, those that C programs call first. `entries` are those of the C functions.
+pub(super) fn ported<'p>(project: &'p Project, entries: &Entries) -> Vec<PortedFunction<'p>> {
     let ported = project.planned.iter().filter(|p| project.ported(&p.function) == Ported::Yes);
+    let has_entries = inline_functions_have_copies(&project.library);
     let mut all: Vec<PortedFunction> = ported
         .map(|planned| {
             let unit = project.library.unit_of.get(&planned.function.key);
             let body = body_of(project, &planned.function, unit);
-            PortedFunction { planned, unit, route: route(project, planned, unit), body }
+            let copies = entries.of(&planned.function.key).iter().filter(|_| has_entries);
+            let copies: Vec<RelPath> = copies.map(|entry| entry.unit.clone()).collect();
+            let route = route(project, planned, unit, !copies.is_empty());
+            PortedFunction { planned, unit, route, copies, body }
         })
         .collect();
     all.sort_by_key(|one| !one.is_intercepted());
@@ -56,19 +74,18 @@ fn body_of(project: &Project, function: &Function, unit: Option<&RelPath>) -> Op
     is_there.then(|| body(&function.text)).flatten().map(|at| place.start + at)
 }
 
-fn route(project: &Project, planned: &FunctionPlan, unit: Option<&RelPath>) -> Route {
+fn route(project: &Project, planned: &FunctionPlan, unit: Option<&RelPath>, has_entry: bool) -> Route {
     let function = &planned.function;
     let is_there = |unit: &&RelPath| project.workspace.root().join(&unit.0).is_file();
+    let is_static = function.linkage == Linkage::Static;
+    let is_exported = project.library.exports.contains(&function.c_name);
     match unit.filter(is_there) {
-        _ if function.linkage == Linkage::Static => {
-            Route::C("static in C: its C callers still call the C function".into())
-        }
+        Some(_) if !is_static && !function.is_inline && is_exported => Route::Linker,
+        _ if has_entry => Route::Entry,
         _ if function.is_inline => Route::C("inline in C: every caller has its own copy".into()),
-        _ if !project.library.exports.contains(&function.c_name) => {
-            Route::C("the C compiler gives the linker no such name".into())
-        }
+        _ if is_static => Route::C("static in C: its C callers still call the C function".into()),
+        Some(_) => Route::C("the C compiler gives the linker no such name".into()),
         None => Route::C("no source in the repository defines it".into()),
-        Some(_) => Route::Port,
     }
 }
 
@@ -79,6 +96,8 @@ pub(super) struct Edit {
     pub number: usize,
     /// Functions in it that the linker may replace.
     pub weak: Vec<String>,
+    /// Functions with a copy in its object whose entries lead to the port, with the numbers of their counters.
+    pub entries: Vec<(String, usize)>,
     /// Starts of bodies, the last one first, with the numbers of their counters.
     pub marks: Vec<(usize, usize)>,
     /// Aliases for statics.
@@ -89,16 +108,19 @@ pub(super) struct Edit {
 pub(super) fn edits(project: &Project, ported: &[PortedFunction], needed: &[Name]) -> Vec<(RelPath, Edit)> {
     let edits = (1..).zip(&project.library.units).map(|(number, unit)| {
         let here = ported.iter().enumerate().filter(|(_, one)| one.unit == Some(&unit.file));
-        let replaced = here.clone().filter(|(_, one)| one.is_intercepted());
+        let replaced = here.clone().filter(|(_, one)| one.route == Route::Linker);
         let weak = replaced.map(|(_, one)| one.planned.function.c_name.clone()).collect();
         let mut marks: Vec<(usize, usize)> =
             here.filter_map(|(counter, one)| Some((one.body?, counter))).collect();
         marks.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        let copied = ported.iter().enumerate().filter(|(_, one)| one.is_intercepted());
+        let copied = copied.filter(|(_, one)| one.copies.contains(&unit.file));
+        let entries = copied.map(|(counter, one)| (one.planned.function.c_name.clone(), counter)).collect();
         let lines = alias_lines(project, &unit.file);
         let lines = lines.filter(|line| needed.iter().any(|name| names(line, &name.linker_name)));
         // Two objects of a program may have the same static, from a header or from a source that a test includes.
         let lines = lines.map(|line| line.replace(ALIAS, "__attribute__((weak, alias(")).collect();
-        (unit.file.clone(), Edit { number, weak, marks, lines })
+        (unit.file.clone(), Edit { number, weak, entries, marks, lines })
     });
     edits.collect()
 }
@@ -122,13 +144,34 @@ const MARK: &str = "extern int implfuzz_dropin_ran(unsigned) __attribute__((weak
     #define IMPLFUZZ_RAN(number) __attribute__((unused)) int implfuzz_ran = \
     implfuzz_dropin_ran ? implfuzz_dropin_ran(number) : 0;\n";
 
+/// The name in the object of a source with entries that are led to the port.
+pub(super) fn object_name(number: usize) -> String {
+    format!("implfuzz_unit_{number}")
+}
+
+/// Tells the runtime the entry of a copy. The name is static, for a program may have two objects of one source; and it stands
+/// for the C function even where the function's own name stands for the port.
+fn entry_line(function: &str, counter: usize) -> String {
+    format!(
+        "static __typeof__({function}) implfuzz_entry_{counter} __attribute__((unused, alias(\"{function}\")));\n\
+         static void (*implfuzz_led_{counter}[2])(void) \
+         __attribute__((used, aligned(8), section(\"implfuzz_entries\"))) = \
+         {{(void (*)(void))implfuzz_entry_{counter}, (void (*)(void)){counter}}};\n"
+    )
+}
+
 impl Edit {
     /// The source as it is compiled, with the same line numbers and file name. Sources of a library may include
     /// each other, or parts of themselves; then only the outermost one gets the added text.
     pub fn apply(&self, text: &[u8]) -> Vec<u8> {
         let number = self.number;
         let weak: String = self.weak.iter().map(|name| format!("#pragma weak {name}\n")).collect();
-        let lines: String = self.lines.iter().map(|line| format!("{line}\n")).collect();
+        let mut lines: String = self.lines.iter().map(|line| format!("{line}\n")).collect();
+        lines.extend(self.entries.iter().map(|(function, counter)| entry_line(function, *counter)));
+        if !self.entries.is_empty() {
+            let name = object_name(number);
+            lines += &format!("char {name} __attribute__((weak, visibility(\"hidden\")));\n");
+        }
         let before = format!(
             "#ifndef IMPLFUZZ_UNIT\n#define IMPLFUZZ_UNIT {number}\n{MARK}#endif\n\
              #if IMPLFUZZ_UNIT == {number}\n{weak}#endif\n#line 1\n"
@@ -170,6 +213,7 @@ mod tests {
         let edit = |number, name: &str| Edit {
             number,
             weak: vec![name.into()],
+            entries: vec![],
             marks: vec![],
             lines: vec![format!("a {name};")],
         };
@@ -185,7 +229,13 @@ mod tests {
 
     #[test]
     fn a_mark_stands_in_front_of_a_body() {
-        let edit = Edit { number: 1, weak: Vec::new(), marks: vec![(19, 7), (8, 2)], lines: Vec::new() };
+        let edit = Edit {
+            number: 1,
+            weak: Vec::new(),
+            entries: Vec::new(),
+            marks: vec![(19, 7), (8, 2)],
+            lines: Vec::new(),
+        };
         let text = String::from_utf8(edit.apply(b"int f(){}\nint g() {\n}\n")).unwrap();
         assert!(text.contains("\nint f(){ IMPLFUZZ_RAN(2)}\nint g() { IMPLFUZZ_RAN(7)\n}\n"), "{text}");
     }

@@ -2,7 +2,7 @@
 //! lacks.
 
 use super::names::{Name, of_library, open};
-use super::plan::PortedFunction;
+use super::plan::{PortedFunction, Route};
 use crate::error::{Error, ErrorKind, Result};
 use crate::judge::Judge;
 use crate::project::port_for_c::port_for_c;
@@ -28,7 +28,8 @@ pub(super) struct PortSide {
 /// Builds it below `dir`. Functions that C programs call come first in `ported`.
 pub(super) fn build(judge: &Judge, dir: &Path, ported: &[PortedFunction]) -> Result<PortSide> {
     let intercepted = ported.iter().filter(|one| one.is_intercepted());
-    let exported: Vec<Bound> = intercepted.map(|one| one.planned.bound()).collect();
+    let exported: Vec<(Bound, bool)> =
+        intercepted.map(|one| (one.planned.bound(), one.route == Route::Linker)).collect();
     let is_ported = |function: &Function| judge.project.ported(function) == Ported::Yes;
     let (texts, apart) = port_for_c(judge.project, counting_capi_file(&exported), &is_ported)?;
     let archive = dir.join("libport.a");

@@ -42,10 +42,19 @@ impl Counts {
     }
 }
 
-/// The C file for this number of functions; `needed` are the C names that the port uses.
-pub(super) fn source(functions: usize, needed: &[Name], counts: &Path) -> String {
+/// The C file for this number of functions, of which the first have ports that C reaches, with these linker names; `needed`
+/// are the C names that the port uses.
+pub(super) fn source((functions, ports): (usize, &[String]), needed: &[Name], counts: &Path) -> String {
     let counts = counts.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
     let mut text = format!("#define FUNCTIONS {functions}\n#define COUNTS \"{counts}\"\n{TEXT}");
+    for (number, port) in ports.iter().enumerate() {
+        text += &format!("\nextern void implfuzz_port_of_{number}(void) __asm__(\"{port}\");");
+    }
+    text += "\n\nvoid (*const implfuzz_ports[])(void) = {\n";
+    for number in 0..ports.len() {
+        text += &format!("    implfuzz_port_of_{number},\n");
+    }
+    text += "};\n";
     // Names of our own, mapped to the linker names, cannot clash with declarations in headers.
     for (number, name) in needed.iter().enumerate() {
         let Name { linker_name, c_name, is_variable } = name;

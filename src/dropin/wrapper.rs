@@ -3,6 +3,7 @@
 
 use super::arguments::Line;
 use super::names::defines;
+use crate::c::entries::{CALLED, ROOM};
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Interrupt, Job};
 use crate::platform::workspace::write_atomic;
@@ -24,7 +25,9 @@ pub(super) struct Settings {
     /// The copy of the library.
     pub tree: PathBuf,
     pub units: BTreeSet<RelPath>,
-    /// Functions in the port, by their C names.
+    /// The sources with entries that are led to the port.
+    pub patched: BTreeSet<RelPath>,
+    /// Names that only the library defines: functions that the linker replaces, and those of objects with such entries.
     pub functions: BTreeSet<String>,
     /// The port's library.
     pub archive: PathBuf,
@@ -58,25 +61,44 @@ pub fn run(arguments: &[OsString]) -> Result<bool> {
     let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let line = Line::read(&words);
     let units = settings.units_of(&line);
-    let mut job = Job::new(compiler).env(INSIDE, "1").args(behind);
     let links = line.links && settings.is_library(&line, &units)?;
     if links {
-        job = job.arg("-Wl,--whole-archive").arg(&settings.archive).arg("-Wl,--no-whole-archive");
         settings.note(line.output.as_deref().unwrap_or("a.out"))?;
     }
-    job = job.args(arguments);
-    if !units.is_empty() {
-        // Warnings about the added text must not become errors.
-        job = job.arg("-Wno-error");
+    let patched = settings.are_patched(&line, &units);
+    let command = |called: Option<&str>| {
+        let mut job = Job::new(compiler).env(INSIDE, "1").args(behind);
+        if links {
+            job = job.arg("-Wl,--whole-archive").arg(&settings.archive).arg("-Wl,--no-whole-archive");
+        }
+        job = job.args(arguments);
+        if patched {
+            // Nothing of a function may be known to its callers: calls lead elsewhere.
+            job = job.args(ROOM).arg("-O0").args(called);
+        }
+        if !units.is_empty() {
+            // Warnings about the added text must not become errors.
+            job = job.arg("-Wno-error");
+        }
+        // `defines` cannot read the objects of link-time optimisation.
+        if words.iter().any(|word| word.starts_with("-flto")) {
+            job = job.arg("-fno-lto");
+        }
+        if links {
+            job = job.arg("-xnone").arg(&settings.runtime).args(settings.native(line.is_static));
+        }
+        job
+    };
+    if patched {
+        let output = command(Some(CALLED)).run(&Interrupt::none())?;
+        if output.exit.success() {
+            std::io::stdout().write_all(&output.stdout)?;
+            std::io::stderr().write_all(&output.stderr)?;
+            return Ok(true);
+        }
+        // Some code compiles only where it is inlined, such as assembly with constants.
     }
-    // `defines` cannot read the objects of link-time optimisation.
-    if words.iter().any(|word| word.starts_with("-flto")) {
-        job = job.arg("-fno-lto");
-    }
-    if links {
-        job = job.arg("-xnone").arg(&settings.runtime).args(settings.native(line.is_static));
-    }
-    Ok(job.inherit().run(&Interrupt::none())?.exit.success())
+    Ok(command(None).inherit().run(&Interrupt::none())?.exit.success())
 }
 
 /// Set for child processes: a compiler started by a compiler already has the port on its command line.
@@ -97,6 +119,12 @@ impl Settings {
             self.units.get(&RelPath(path.into()))
         };
         line.sources.iter().filter_map(relative).collect()
+    }
+
+    /// Whether a command line compiles copies of functions whose entries are led to the port.
+    fn are_patched(&self, line: &Line, units: &[&RelPath]) -> bool {
+        let includes = || line.sources.iter().any(|source| includes_source(source));
+        !self.patched.is_empty() && (units.iter().any(|unit| self.patched.contains(*unit)) || includes())
     }
 
     /// Whether the linked files include functions of the library that the port replaces.

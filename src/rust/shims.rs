@@ -56,6 +56,8 @@ pub enum Export {
     CName,
     /// Under the C name; each call is reported under this number.
     Counting(u32),
+    /// As the candidate with this number, under which each call is reported, for C code that is led to it.
+    CountingCandidate(u32),
     /// As the candidate with this number, beside the C function; statics, too.
     Candidate(usize),
 }
@@ -73,11 +75,14 @@ pub fn capi(bound: &Bound, export: Export) -> TokenStream {
     let ret = bound.c.ret.iter();
     let call = call_as_c(bound, &path);
     let count = match export {
-        Export::Counting(number) => Some(quote!(unsafe { implfuzz_dropin_call(#number) };)),
+        Export::Counting(number) | Export::CountingCandidate(number) => {
+            Some(quote!(unsafe { implfuzz_dropin_call(#number) };))
+        }
         Export::CName | Export::Candidate(_) => None,
     };
     let exported = match export {
         Export::Candidate(number) => Some(candidate(number)),
+        Export::CountingCandidate(number) => Some(candidate(number as usize)),
         Export::CName | Export::Counting(_) => {
             (bound.function.linkage == Linkage::External).then(|| bound.function.c_name.clone())
         }

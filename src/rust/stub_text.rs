@@ -45,14 +45,17 @@ pub fn capi_file(functions: &[Bound]) -> String {
     capi_text(TokenStream::new(), functions.iter().map(|bound| capi(bound, Export::CName)).collect())
 }
 
-/// `capi.rs` for a program that counts calls: each shim reports its index in `functions`.
-pub fn counting_capi_file(functions: &[Bound]) -> String {
+/// `capi.rs` for a program that counts calls: each shim reports its index in `functions`. It has the C name where the linker
+/// leads calls to it, and else a number.
+pub fn counting_capi_file(functions: &[(Bound, bool)]) -> String {
     let counter = quote! {
         unsafe extern "C" {
             fn implfuzz_dropin_call(number: u32);
         }
     };
-    let shims = (0..).zip(functions).map(|(number, bound)| capi(bound, Export::Counting(number)));
+    let shims = (0..).zip(functions).map(|(number, (bound, is_linked))| {
+        capi(bound, if *is_linked { Export::Counting(number) } else { Export::CountingCandidate(number) })
+    });
     capi_text(counter, shims.collect())
 }
 
