@@ -26,6 +26,8 @@ const FORK: [&str; 4] = ["-fork=1", "-ignore_crashes=1", "-ignore_timeouts=1", "
 /// The most seconds in which further inputs are made, and how many are kept.
 const MORE_SECONDS: u64 = 10;
 const MOST_MORE: usize = 3000;
+/// The input that stands for all where the driver does the same with each.
+const ANY: &[u8] = b"implfuzz";
 /// Keeps them.
 const KEEP: &str = include_str!("../../templates/in_place/keep.c");
 
@@ -149,7 +151,22 @@ impl Sanitised {
             fs::remove_file(file)?;
         }
         fs::remove_dir_all(&found)?;
+        self.keep_any(&program, (&kept, &breaking), place)?;
         Corpus::kept(dir)
+    }
+
+    /// Where all inputs reach the same, libFuzzer keeps none; then one stands for all, unless C breaks on it.
+    fn keep_any(&self, program: &Path, (kept, breaking): (&Path, &Path), place: Place) -> Result<()> {
+        if fs::read_dir(kept)?.next().is_some() {
+            return Ok(());
+        }
+        let any = kept.join("any");
+        fs::write(&any, ANY)?;
+        let job = self.job(program, breaking).arg(&any).timeout(time_limits::CORPUS);
+        if !job.run(place.interrupt)?.exit.success() {
+            fs::remove_file(&any)?;
+        }
+        Ok(())
     }
 
     fn job(&self, program: &Path, breaking: &Path) -> Job {

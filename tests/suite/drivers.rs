@@ -99,6 +99,15 @@ fn a_driver_by_hand_starts_from_a_skeleton() {
     repo.run(&["drivers", "--new", "../mine"]).fails(2, &["cannot be the name"]);
     // What a person wrote stays.
     repo.run(&["drivers", "--new", "mine"]).fails(2, &["fuzz/mine.c is there"]);
+    // Where all inputs do the same, one is enough.
+    repo.write(
+        "fuzz/mine.c",
+        "#include \"../store.h\"\n#include <stdint.h>\n\
+         int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)\n{\n    (void)data, (void)size;\n    \
+         store_free(store_new(0, 0));\n    return 0;\n}\n",
+    );
+    let ran = repo.run(&["drivers", "--seconds", "1"]);
+    assert!(ran.ok().stdout.contains("2 of 16 functions are reached"), "{ran}");
 }
 
 /// The right ports, with these changes: function, old text, new text.
