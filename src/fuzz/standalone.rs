@@ -4,6 +4,7 @@ use super::build::Builder;
 use super::cargo::cargo;
 use super::disk_space;
 use super::overlay::Overlay;
+use crate::digest::of_parts;
 use crate::error::Result;
 use crate::platform::process::{Interrupt, Job};
 use serde::{Deserialize, Serialize};
@@ -34,8 +35,8 @@ impl Builder<'_> {
     /// # Errors
     /// A full disk, and Ctrl-C.
     pub fn standalone(&self, overlay: &Overlay, interrupt: &Interrupt) -> Result<Standalone> {
-        let job = self.without_c(overlay, "cdylib", "standalone")?.args(["--", "-Clink-arg=-Wl,-z,defs"]);
-        let output = job.run(interrupt)?;
+        let flags = (&[][..], "-Clink-arg=-Wl,-z,defs");
+        let output = self.without_c(overlay, "cdylib", "standalone", flags)?.run(interrupt)?;
         if output.exit.success() {
             return Ok(Standalone { links: true, why: None });
         }
@@ -47,14 +48,26 @@ impl Builder<'_> {
 
 impl Builder<'_> {
     /// Cargo building the port of an overlay as a library with the C names, without the C original, in a folder of the
-    /// target directory.
-    pub(super) fn without_c(&self, overlay: &Overlay, crate_type: &str, folder: &str) -> Result<Job> {
+    /// target directory, with flags for cargo and one for rustc.
+    pub(super) fn without_c(
+        &self,
+        overlay: &Overlay,
+        crate_type: &str,
+        folder: &str,
+        (flags, flag): (&[&str], &str),
+    ) -> Result<Job> {
+        // Cargo takes crates of the same name in two places for one, and one that was built later for the newer one.
+        let place = of_parts([overlay.dir().as_os_str().as_encoded_bytes()]);
         Ok(cargo(self.toolchain, &self.user_dir)?
             .args(["rustc", "--release", "--lib", "--crate-type", crate_type, "--no-default-features"])
-            .args(["--features", "capi", "--manifest-path"])
+            .args(["--features", "capi"])
+            .args(flags)
+            .arg("--manifest-path")
             .arg(overlay.dir().join("Cargo.toml"))
             .arg("--target-dir")
-            .arg(self.target_dir.join(folder)))
+            .arg(self.target_dir.join(folder))
+            .args(["--", flag])
+            .arg(format!("-Cmetadata={place}")))
     }
 }
 

@@ -22,9 +22,8 @@ impl Builder<'_> {
         fs_err::create_dir_all(&self.target_dir)?;
         // Ports of other repositories may have the same name, and so the same library file.
         let _lock = self.lock_builds(interrupt)?;
-        let job = self.without_c(overlay, "staticlib", "dropin")?;
-        let job = job.args(["--message-format=json", "--", "--print=native-static-libs"]);
-        let output = job.run(interrupt)?;
+        let flags = (&["--message-format=json"][..], "--print=native-static-libs");
+        let output = self.without_c(overlay, "staticlib", "dropin", flags)?.run(interrupt)?;
         let (mut library, mut native) = (None, None);
         // Errors with a position in a source, and errors without one.
         let (mut errors, mut placeless) = (String::new(), String::new());

@@ -48,18 +48,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 }
 ";
 
-/// What is said of these ports, each of a function of the library.
-fn judged(ports: &[(&str, &str)], code: i32) -> BTreeMap<String, Value> {
+/// The library with these ports, each of a function. All have crates of one name.
+fn library(ports: &[(&str, &str)]) -> Repo {
     let repo = Repo::empty();
     for (path, text) in [("shape.h", HEADER), ("shape.c", LIBRARY), ("fuzz/run.c", DRIVER)] {
         repo.write(path, text);
     }
-    repo.run(&["init"]).ok();
+    repo.run(&["init", "--config", "rust.crate_name='shape'"]).ok();
     let mut module = repo.read("rust/src/shape.rs");
     for (name, port) in ports {
         plant(&mut module, name, port).unwrap_or_else(|| panic!("{name} has no stub"));
     }
     repo.write("rust/src/shape.rs", &module);
+    repo
+}
+
+/// What is said of the ports.
+fn judged(repo: &Repo, code: i32) -> BTreeMap<String, Value> {
     let quick = ["drivers", "--ports", "--seconds", "1", "--config", "drivers.function_seconds=1"];
     let json = repo.run(&[&quick[..], &["--format", "json"]].concat()).code(code).json("drivers");
     let all = json["ports"].as_array().unwrap().iter();
@@ -91,11 +96,28 @@ fn borrowed_answers_and_other_constants_differ() {
     static ODD: [u8; 5] = *b\"odd\\0!\";
     if unsafe { (**at).side } & 1 != 0 { ODD.as_ptr().cast() } else { EMPTY.as_ptr().cast() }
 }";
-    let ports = judged(&[("area", borrows), ("rule_of", other), ("label", right)], 10);
+    let ports = judged(&library(&[("area", borrows), ("rule_of", other), ("label", right)]), 10);
     assert_eq!(ports["area"]["differs"]["what"], json!("result"), "{:#}", ports["area"]);
     let rule = &ports["rule_of"]["differs"];
     assert!(rule["unclear"].as_str().unwrap().contains("a constant or a function of its own"), "{rule:#}");
     let label = &ports["label"];
     assert_eq!((&label["differs"], &label["broke"]), (&Value::Null, &Value::Null), "{label:#}");
     assert!(label["judged"].as_u64().unwrap() > 20, "{label:#}");
+}
+
+/// Clones of a repository have crates of the same name, whose builds cargo takes for one another.
+#[test]
+fn the_port_of_another_clone_is_not_judged() {
+    let port = |more: i32| {
+        format!(
+            "pub unsafe fn area(at: *mut *mut ffi::shape, scale: ::core::ffi::c_int) -> ::core::ffi::c_int {{
+    unsafe {{ (**at).side * (**at).side + scale + {more} }}
+}}"
+        )
+    };
+    let clones = [(library(&[("area", &port(0))]), 0), (library(&[("area", &port(1))]), 10)];
+    for (clone, code) in clones.iter().chain(&clones) {
+        let ports = judged(clone, *code);
+        assert!(ports["area"]["judged"].as_u64().unwrap() > 0, "{:#}", ports["area"]);
+    }
 }
