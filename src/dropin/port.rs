@@ -4,6 +4,7 @@
 use super::names::{Name, of_library, open};
 use super::plan::{PortedFunction, Route};
 use crate::error::{Error, ErrorKind, Result};
+use crate::fuzz::static_library::Checks;
 use crate::judge::Judge;
 use crate::project::port_for_c::port_for_c;
 use crate::project::ported::Ported;
@@ -33,7 +34,7 @@ pub(super) fn build(judge: &Judge, dir: &Path, ported: &[PortedFunction]) -> Res
     let is_ported = |function: &Function| judge.project.ported(function) == Ported::Yes;
     let (texts, apart) = port_for_c(judge.project, counting_capi_file(&exported), &is_ported)?;
     let archive = dir.join("libport.a");
-    let native = judge.static_library(&dir.join("overlay"), &archive, &texts)?;
+    let native = judge.static_library((&dir.join("overlay"), Checks::None), &archive, &texts)?;
     let wrong = |error: object::Error| {
         Error::new(ErrorKind::Internal, format!("{} cannot be read: {error}", archive.display()))
     };

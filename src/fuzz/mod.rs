@@ -28,4 +28,4 @@ mod wire_values;
 pub mod evaluate_inputs;
 mod c_alone;
 pub mod standalone;
-mod static_library;
+pub mod static_library;

@@ -35,8 +35,8 @@ impl Builder<'_> {
     /// # Errors
     /// A full disk, and Ctrl-C.
     pub fn standalone(&self, overlay: &Overlay, interrupt: &Interrupt) -> Result<Standalone> {
-        let flags = (&[][..], "-Clink-arg=-Wl,-z,defs");
-        let output = self.without_c(overlay, "cdylib", "standalone", flags)?.run(interrupt)?;
+        let job = self.without_c(overlay, "cdylib", "standalone", &[])?;
+        let output = job.arg("-Clink-arg=-Wl,-z,defs").run(interrupt)?;
         if output.exit.success() {
             return Ok(Standalone { links: true, why: None });
         }
@@ -48,13 +48,13 @@ impl Builder<'_> {
 
 impl Builder<'_> {
     /// Cargo building the port of an overlay as a library with the C names, without the C original, in a folder of the
-    /// target directory, with flags for cargo and one for rustc.
+    /// target directory. Further arguments go to rustc.
     pub(super) fn without_c(
         &self,
         overlay: &Overlay,
         crate_type: &str,
         folder: &str,
-        (flags, flag): (&[&str], &str),
+        flags: &[&str],
     ) -> Result<Job> {
         // Cargo takes crates of the same name in two places for one, and one that was built later for the newer one.
         let place = of_parts([overlay.dir().as_os_str().as_encoded_bytes()]);
@@ -66,7 +66,7 @@ impl Builder<'_> {
             .arg(overlay.dir().join("Cargo.toml"))
             .arg("--target-dir")
             .arg(self.target_dir.join(folder))
-            .args(["--", flag])
+            .arg("--")
             .arg(format!("-Cmetadata={place}")))
     }
 }

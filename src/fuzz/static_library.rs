@@ -12,18 +12,42 @@ use std::path::Path;
 /// The start of rustc's message that lists the libraries that a C linker must also be given.
 const NATIVE: &str = "native-static-libs:";
 
+/// How the port is compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checks {
+    /// As it ships.
+    None,
+    /// Overflow and failed assertions panic, as in fuzz targets.
+    All,
+}
+
+impl Checks {
+    fn flags(self) -> &'static [&'static str] {
+        match self {
+            Self::None => &[],
+            Self::All => &["-Coverflow-checks=on", "-Cdebug-assertions=on"],
+        }
+    }
+}
+
 impl Builder<'_> {
     /// Builds the crate of an overlay without the C original, copies the library to `to`, and returns the
     /// linker arguments that must follow it (`-lpthread` and the like).
     ///
     /// # Errors
     /// `Build` if the port does not compile, and Ctrl-C.
-    pub fn static_library(&self, overlay: &Overlay, to: &Path, interrupt: &Interrupt) -> Result<Vec<String>> {
+    pub fn static_library(
+        &self,
+        (overlay, checks): (&Overlay, Checks),
+        to: &Path,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<String>> {
         fs_err::create_dir_all(&self.target_dir)?;
         // Ports of other repositories may have the same name, and so the same library file.
         let _lock = self.lock_builds(interrupt)?;
-        let flags = (&["--message-format=json"][..], "--print=native-static-libs");
-        let output = self.without_c(overlay, "staticlib", "dropin", flags)?.run(interrupt)?;
+        let job = self.without_c(overlay, "staticlib", "dropin", &["--message-format=json"])?;
+        let job = job.arg("--print=native-static-libs").args(checks.flags());
+        let output = job.run(interrupt)?;
         let (mut library, mut native) = (None, None);
         // Errors with a position in a source, and errors without one.
         let (mut errors, mut placeless) = (String::new(), String::new());

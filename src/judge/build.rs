@@ -7,6 +7,7 @@ use crate::fuzz::build::{Builder, Built, Counts};
 use crate::fuzz::build_cache;
 use crate::fuzz::overlay::Overlay;
 use crate::fuzz::standalone::Standalone;
+use crate::fuzz::static_library::Checks;
 use crate::platform::process::Interrupt;
 use crate::platform::workspace::user_cache;
 use crate::project::FunctionPlan;
@@ -148,13 +149,13 @@ impl<'p> Judge<'p> {
     /// of its crate. Returns the linker arguments that must follow it.
     pub fn static_library(
         &self,
-        overlay: &Path,
+        (overlay, checks): (&Path, Checks),
         to: &Path,
         replaced: &[(PathBuf, String)],
     ) -> Result<Vec<String>> {
         let builder = self.builder(&self.project.workspace.cache().join("bin"), Counts::Edges)?;
         let overlay = Overlay::sync(&self.project.rust_dir(), overlay, &builder.target_dir, &[], replaced)?;
-        builder.static_library(&overlay, to, self.interrupt)
+        builder.static_library((&overlay, checks), to, self.interrupt)
     }
 
     fn builder(&self, bin_dir: &Path, counts: Counts) -> Result<Builder<'p>> {

@@ -105,6 +105,27 @@ fn borrowed_answers_and_other_constants_differ() {
     assert!(label["judged"].as_u64().unwrap() > 20, "{label:#}");
 }
 
+/// As in fuzz targets: where C wraps, a port says so.
+#[test]
+fn an_overflow_in_a_port_is_a_panic() {
+    let port = |sum: &str| {
+        format!(
+            "pub unsafe fn area(at: *mut *mut ffi::shape, scale: ::core::ffi::c_int) -> ::core::ffi::c_int {{
+    let side = unsafe {{ (**at).side }} as u8;
+    {sum}
+    side * side + scale
+}}"
+        )
+        .replace("side * side", "i32::from(side) * i32::from(side)")
+    };
+    let wrapping = "let _ = core::hint::black_box(side.wrapping_mul(7));";
+    let plain = "let _ = core::hint::black_box(side * 7);";
+    judged(&library(&[("area", &port(wrapping))]), 0);
+    let ports = judged(&library(&[("area", &port(plain))]), 10);
+    let said = ports["area"]["differs"]["said"].as_str().unwrap();
+    assert!(said.contains("attempt to multiply with overflow"), "{:#}", ports["area"]);
+}
+
 /// Clones of a repository have crates of the same name, whose builds cargo takes for one another.
 #[test]
 fn the_port_of_another_clone_is_not_judged() {

@@ -6,6 +6,7 @@ use super::grounds::{Grounds, Known};
 use crate::drivers::{self, Candidate, Inputs, PortJudged, PortsBuilt, Report, number_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Reporter;
+use crate::fuzz::static_library::Checks;
 use crate::in_place::run::{Difference, Number, Replaced};
 use crate::in_place::typed::{Meaning, meaning};
 use crate::judge::{Judge, Judging, coverage};
@@ -23,7 +24,8 @@ impl Judge<'_> {
         candidate: Option<&Candidate>,
         reporter: &mut dyn Reporter,
     ) -> Result<PortsBuilt<'a>> {
-        let archive = |overlay: &Path, to: &Path, files: &[_]| self.static_library(overlay, to, files);
+        let archive =
+            |overlay: &Path, to: &Path, files: &[_]| self.static_library((overlay, Checks::All), to, files);
         PortsBuilt::build((self.project, report), candidate, &archive, self.interrupt, reporter)
     }
 
