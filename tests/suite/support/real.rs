@@ -16,6 +16,8 @@ pub struct RealLib {
     pub defines: &'static [&'static str],
     pub exclude: &'static [&'static str],
     pub link: &'static [&'static str],
+    /// Headers that its build system writes, with their text.
+    pub made: &'static [(&'static str, &'static str)],
     /// Sources that the front end leaves out by itself, and a word of the reason.
     pub left_out: &'static [(&'static str, &'static str)],
     /// Functions at least, so that an empty list proves nothing.
@@ -32,6 +34,7 @@ pub const PLAIN: RealLib = RealLib {
     defines: &[],
     exclude: &[],
     link: &[],
+    made: &[],
     left_out: &[],
     at_least: 0,
     unlisted: &[],
@@ -82,6 +85,9 @@ impl RealLib {
             clib::copy_tree(&from, &source);
         } else {
             clib::copy_files(&from, &source);
+        }
+        for (name, text) in self.made {
+            std::fs::write(source.join(name), text).unwrap();
         }
         source
     }
@@ -141,5 +147,63 @@ pub const LIBDEFLATE: RealLib = RealLib {
     ..PLAIN
 };
 
-/// All of them.
+pub const LZFSE: RealLib = RealLib {
+    package: "lzfse-sys",
+    version: "2.0.0",
+    subdir: "lzfse/src",
+    left_out: &[("lzfse_main.c", "main")],
+    at_least: 50,
+    ..PLAIN
+};
+
+pub const YAML: RealLib = RealLib {
+    package: "libyaml-sys",
+    version: "0.1.0",
+    subdir: "libyaml",
+    deep: true,
+    defines: &[
+        "YAML_VERSION_MAJOR=0",
+        "YAML_VERSION_MINOR=2",
+        "YAML_VERSION_PATCH=2",
+        "YAML_VERSION_STRING=\"0.2.2\"",
+    ],
+    exclude: &["tests"],
+    at_least: 180,
+    ..PLAIN
+};
+
+pub const CMARK: RealLib = RealLib {
+    package: "libcmark-sys",
+    version: "0.1.0",
+    subdir: "cmark/src",
+    made: &[
+        (
+            "config.h",
+            "#define HAVE_STDBOOL_H\n#include <stdbool.h>\n#define HAVE___BUILTIN_EXPECT\n\
+             #define HAVE___ATTRIBUTE__\n#define CMARK_ATTRIBUTE(list) __attribute__ (list)\n#define HAVE_VA_COPY\n",
+        ),
+        ("cmark_export.h", "#define CMARK_EXPORT\n"),
+        (
+            "cmark_version.h",
+            "#define CMARK_VERSION ((0 << 16) | (19 << 8) | 0)\n#define CMARK_VERSION_STRING \"0.19.0\"\n",
+        ),
+    ],
+    left_out: &[("main.c", "main")],
+    at_least: 200,
+    ..PLAIN
+};
+
+pub const EXPAT: RealLib = RealLib {
+    package: "expat-sys",
+    version: "2.1.6",
+    subdir: "expat/lib",
+    defines: &["HAVE_MEMMOVE", "BYTEORDER=1234", "XML_NS", "XML_DTD", "XML_CONTEXT_BYTES=1024"],
+    at_least: 300,
+    ..PLAIN
+};
+
+/// All that tests run over.
 pub const ALL: &[RealLib] = &[ZLIB, BZIP2, LZ4, LIBDEFLATE, ZSTD, SQLITE];
+
+/// Only for measurements. Nobody looked at them while judging in place was built.
+pub const UNSEEN: &[RealLib] = &[LZFSE, YAML, CMARK, EXPAT];
