@@ -62,9 +62,12 @@ fn main() {
     let is_written = args.iter().any(|arg| arg == "--write");
     let mut measured = Vec::new();
     if args.iter().any(|arg| arg == "--in-place") {
-        for lib in real::ALL.iter().filter(|lib| is_chosen(lib.package)) {
+        for lib in libraries().filter(|lib| is_chosen(lib.package)) {
             let Some(driver) = in_place::driver(lib.package) else { continue };
-            let mut record = known().into_iter().find(|library| package(library) == lib.package).unwrap();
+            let Some(mut record) = known().into_iter().find(|library| package(library) == lib.package) else {
+                eprintln!("{}: no data of its harnesses; measure these with `--write` first", lib.package);
+                continue;
+            };
             record["in_place"] = in_place::measure(lib, &driver, &record);
             measured.push(record);
             println!("{}", page(&measured));
@@ -86,9 +89,14 @@ fn main() {
         add(&measure("c-lib (fixtures)", &source, &[], seconds));
     }
     // Large libraries take long, so the results of each are written before the next one begins.
-    for lib in real::ALL.iter().filter(|lib| is_chosen(lib.package)) {
+    for lib in libraries().filter(|lib| is_chosen(lib.package)) {
         add(&measure_real(lib, seconds));
     }
+}
+
+/// All real libraries, in the order of the tables.
+fn libraries() -> impl Iterator<Item = &'static RealLib> {
+    real::ALL.iter().chain(real::UNSEEN)
 }
 
 fn docs() -> PathBuf {
@@ -108,7 +116,7 @@ fn package(library: &Value) -> &str {
 fn write(measured: &[Value]) {
     let (docs, known) = (docs(), known());
     let data = docs.join("data/harnesses.json");
-    let names = ["c-lib"].into_iter().chain(real::ALL.iter().map(|lib| lib.package));
+    let names = ["c-lib"].into_iter().chain(libraries().map(|lib| lib.package));
     let of = |all: &[Value], name: &str| all.iter().find(|library| package(library) == name).cloned();
     let libraries = names.filter_map(|name| {
         let before = of(&known, name);

@@ -1,5 +1,6 @@
 //! The page of the measurements: a summary for people.
 
+use super::support::real;
 use super::{ACCEPTED, KILLED, TIERS, array, percent, text};
 use serde_json::Value;
 use std::cmp::Reverse;
@@ -47,9 +48,12 @@ fn in_place(libraries: &[Value]) -> String {
         format!("| {} |\n", cells.join(" | "))
     };
     let rows: String = measured.iter().map(row).collect();
+    let unseen: Vec<&str> = real::UNSEEN.iter().map(|lib| lib.package).collect();
+    let unseen = unseen.join(", ");
     format!(
         "\n## In place\n\n\
-         Functions can also be judged where a [driver](drivers.md) calls them. Each of these libraries has one driver, in `benches/drivers/`.\n\n\
+         Functions can also be judged where a [driver](drivers.md) calls them. Each of these libraries has one driver, in `benches/drivers/`. \
+         Nobody looked at {unseen} while judging in place was built.\n\n\
          - **reached**: share of the functions that the driver calls. **in place**: share of all functions of which at least {:.0} % of the mutants are killed inside of the driver's executions. \
          **harness**: share with a working harness, as above. **either**: share with one or the other. **either of reached**: the same share of the functions that the driver reaches.\n\
          - **C differs**: number of functions of which C differs from an unchanged copy of itself; there must be none.\n\
