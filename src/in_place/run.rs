@@ -75,8 +75,8 @@ pub enum Excuse {
 pub struct Place {
     /// An argument that points to or before it, and the bytes from there; `None` where no argument does.
     pub at: Option<(usize, u64)>,
-    /// All eight bytes of the word differ, so they are no padding.
-    pub is_whole: bool,
+    /// The bytes of an aligned word of eight that differ, a bit for each.
+    pub bytes: u8,
 }
 
 /// What judging a function gave.
@@ -322,9 +322,10 @@ fn report(text: &str) -> Vec<Vec<&str>> {
 }
 
 fn place(word: &str) -> Place {
-    let at = word.trim_end_matches('=').split_once(':');
+    let (at, bytes) = word.split_once('@').unwrap_or((word, ""));
+    let at = at.split_once(':');
     let at = at.and_then(|(argument, offset)| Some((argument.parse().ok()?, offset.parse().ok()?)));
-    Place { at, is_whole: word.ends_with('=') }
+    Place { at, bytes: bytes.parse().unwrap_or(0) }
 }
 
 fn parse(word: &str) -> usize {

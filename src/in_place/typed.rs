@@ -2,7 +2,7 @@
 //! padding have no value, and a port may allocate in another order than C; both can differ although the port is right.
 
 use super::run::{Difference, Excuse, Place, Told};
-use crate::symbol::{CType, Function, Library, Record, TypeKind};
+use crate::symbol::{CType, Field, Function, Library, Record, TypeKind};
 
 /// Whether a difference shows that the port is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,9 +28,9 @@ pub fn meaning(library: &Library, function: &Function, told: &Told) -> Meaning {
         (_, Some(Excuse::OtherConstant)) => Meaning::Unclear(CONSTANT),
         (Difference::Memory | Difference::Stack, None) => memory(library, function, &told.places),
         (Difference::Variable, None) => {
-            let is_value = told.places.iter().any(|place| place.is_whole);
-            let padded = !is_value && library.globals.iter().any(|global| is_padded(library, &global.ty));
-            if padded { Meaning::Unclear(PADDING) } else { Meaning::Wrong(None) }
+            let padded = library.globals.iter().any(|global| is_padded(library, &global.ty));
+            let is_certain = !padded || told.places.iter().any(|place| is_value(library, place));
+            if is_certain { Meaning::Wrong(None) } else { Meaning::Unclear(PADDING) }
         }
         (
             Difference::Result
@@ -68,15 +68,40 @@ const CONSTANT: &str = "it points to a constant or a function of its own, which 
 const PADDING: &str = "the bytes may be padding, which has no value";
 
 fn memory(library: &Library, function: &Function, places: &[Place]) -> Meaning {
-    let mut is_certain = !library.records.values().any(|record| has_padding(library, record));
-    for (argument, offset) in places.iter().filter_map(|place| place.at) {
-        match path(library, function, argument, offset) {
+    let mut is_certain = places.is_empty();
+    for place in places {
+        match place.at.map_or(Spot::Unknown, |(argument, offset)| path(library, function, argument, offset)) {
             Spot::Field(path) => return Meaning::Wrong(Some(path)),
-            Spot::Padding | Spot::Unknown => {}
+            Spot::Padding => {}
+            Spot::Unknown => is_certain |= is_value(library, place),
         }
     }
-    is_certain |= places.is_empty() || places.iter().any(|place| place.is_whole);
     if is_certain { Meaning::Wrong(None) } else { Meaning::Unclear(PADDING) }
+}
+
+/// Whether a byte differs that is padding in no struct of the library, wherever such a struct may lie.
+fn is_value(library: &Library, place: &Place) -> bool {
+    let padding = library.records.values().fold(0, |all, record| all | padding(library, record));
+    place.bytes & !padding != 0
+}
+
+/// The bytes of aligned words of eight that may be padding where a value of this type lies, a bit for each.
+fn padding(library: &Library, record: &Record) -> u8 {
+    if !record.complete || record.size == 0 {
+        return 0;
+    }
+    let field = |field: &Field| {
+        let start = field.offset.filter(|_| field.bits.is_none())? / 8;
+        Some(start..start + size_of(library, &field.ty)?)
+    };
+    let fields: Vec<_> = record.fields.iter().filter_map(field).collect();
+    let has_value = |at: &u64| match record.is_union {
+        true => fields.len() == record.fields.len() && fields.iter().all(|field| field.contains(at)),
+        false => fields.iter().any(|field| field.contains(at)),
+    };
+    let align = record.align.clamp(1, 8);
+    let places = |at: u64| (0..8).step_by(align as usize).map(move |start| 1 << ((start + at) % 8));
+    (0..record.size).filter(|at| !has_value(at)).flat_map(places).fold(0, |all, bit: u8| all | bit)
 }
 
 /// What lies at a place.
@@ -116,9 +141,13 @@ fn path(library: &Library, function: &Function, register: usize, offset: u64) ->
         }
         _ => return Spot::Unknown,
     };
-    let Some(record) = library.records.get(key).filter(|record| is_known(record)) else {
-        return Spot::Unknown;
-    };
+    let Some(record) = library.records.get(key) else { return Spot::Unknown };
+    if !is_known(record) {
+        return match is_plain_union(library, record, offset) {
+            true => Spot::Field(format!("*{}", param.name)),
+            false => Spot::Unknown,
+        };
+    }
     // Behind the first one may lie others, or something else.
     match offset < record.size {
         true => within(library, record, offset, format!("{}->", param.name)),
@@ -128,6 +157,15 @@ fn path(library: &Library, function: &Function, register: usize, offset: u64) ->
 
 fn is_known(record: &Record) -> bool {
     record.complete && !record.opaque && !record.is_union && record.size > 0
+}
+
+/// Whether all members of a union are numbers or pointers that cover a byte.
+fn is_plain_union(library: &Library, record: &Record, offset: u64) -> bool {
+    let covers = |field: &Field| {
+        let is_plain = !matches!(field.ty.kind, TypeKind::Record(_) | TypeKind::Array { .. });
+        is_plain && field.bits.is_none() && size_of(library, &field.ty).is_some_and(|size| offset < size)
+    };
+    record.is_union && record.complete && record.fields.iter().all(covers)
 }
 
 fn within(library: &Library, record: &Record, offset: u64, before: String) -> Spot {
@@ -147,9 +185,10 @@ fn within(library: &Library, record: &Record, offset: u64, before: String) -> Sp
                 inner => (inner, offset - start, path),
             };
             return match inner {
-                TypeKind::Record(key) => match library.records.get(key).filter(|record| is_known(record)) {
-                    Some(inner) => within(library, inner, offset, format!("{path}.")),
-                    None => Spot::Unknown,
+                TypeKind::Record(key) => match library.records.get(key) {
+                    Some(inner) if is_known(inner) => within(library, inner, offset, format!("{path}.")),
+                    Some(inner) if is_plain_union(library, inner, offset) => Spot::Field(path),
+                    Some(_) | None => Spot::Unknown,
                 },
                 _ => Spot::Field(path),
             };
@@ -185,7 +224,7 @@ fn size_of(library: &Library, ty: &CType) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::symbol::{Field, Param, fixture};
+    use crate::symbol::{Param, fixture};
     use std::collections::BTreeMap;
 
     fn ty(kind: TypeKind) -> CType {
@@ -231,7 +270,8 @@ mod tests {
     }
 
     fn of(difference: Difference, excuse: Option<Excuse>, places: &[Option<(usize, u64)>]) -> Meaning {
-        let places = places.iter().map(|at| Place { at: *at, is_whole: false });
+        // The second byte, which is padding in a `pair`.
+        let places = places.iter().map(|at| Place { at: *at, bytes: 2 });
         let told = Told {
             difference,
             input: "input".into(),
@@ -254,6 +294,15 @@ mod tests {
         // What lies behind the struct is not known, but one value is enough.
         assert_eq!(memory(&[None, Some((1, 16)), Some((0, 1))]), Meaning::Unclear(PADDING));
         assert_eq!(memory(&[Some((1, 3)), Some((1, 4))]), path("pair->number"));
+    }
+
+    #[test]
+    fn bytes_that_are_padding_nowhere_are_values() {
+        let memory = |bytes| memory(&library(), &function(), &[Place { at: None, bytes }]);
+        // `tag` is aligned to 4 and followed by three bytes of padding.
+        assert_eq!(memory(0b1110_1110), Meaning::Unclear(PADDING));
+        assert_eq!(memory(0b0001_0000), Meaning::Wrong(None));
+        assert_eq!(memory(0b1000_0001), Meaning::Wrong(None));
     }
 
     #[test]

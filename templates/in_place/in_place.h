@@ -203,7 +203,7 @@ struct state {
     uint64_t counted_calls, *branch_counts;
     struct counts {
         uint64_t calls, calls_of_input, judged, judged_of_input, distinct, unsteady;
-        unsigned char killed[CANDIDATES], alive;
+        unsigned char killed[CANDIDATES], alive, unclear;
         const char *outside;
     } *counts;
     /* Hashes of the calls that were judged, by which equal ones are known. */
@@ -252,7 +252,7 @@ void implfuzz_put_back_after(void);
 /* Where memory differs: words, and whether all of their bytes differ, so that they are no padding. */
 struct places {
     const unsigned char *address[PLACES];
-    int is_whole[PLACES];
+    unsigned char bytes[PLACES]; /* a bit for each byte of the word: whether it differs */
     size_t count;
     enum excuse excuse;
 };

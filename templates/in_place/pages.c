@@ -180,10 +180,10 @@ static int counts(const unsigned char *address, unsigned char then, int moved, e
 
 void implfuzz_add_place(struct places *places, const unsigned char *address, uint64_t c, uint64_t own)
 {
-    int same = 0;
+    unsigned char bytes = 0;
     for (uint64_t differs = c ^ own, byte = 0; byte < 8; byte++)
-        same += (differs >> (8 * byte) & 0xff) == 0;
-    places->is_whole[places->count] = same == 0;
+        bytes |= (unsigned char)((differs >> (8 * byte) & 0xff ? 1 : 0) << byte);
+    places->bytes[places->count] = bytes;
     places->address[places->count++] = address;
 }
 

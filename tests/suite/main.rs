@@ -19,6 +19,7 @@ mod coverage;
 mod drivers;
 mod drivers_cheats;
 mod drivers_files;
+mod drivers_padding;
 mod dropin;
 mod errno;
 mod exhaustive;

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Changes when the measurement changes, so that stored results are not reused.
-const EDITION: u32 = 2;
+const EDITION: u32 = 3;
 
 /// The drivers of a run, and what their executions are worth for some functions.
 #[derive(Debug)]
