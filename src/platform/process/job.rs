@@ -2,7 +2,7 @@
 
 use super::output::Limits;
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -15,6 +15,14 @@ pub struct Job {
     pub(super) limits: Limits,
     pub(super) report: bool,
     pub(super) inherit: bool,
+    pub(super) room: Option<Room>,
+}
+
+/// A folder, and the most bytes that its files may take.
+#[derive(Debug, Clone)]
+pub(super) struct Room {
+    pub dir: PathBuf,
+    pub most: u64,
 }
 
 impl Job {
@@ -29,6 +37,7 @@ impl Job {
             limits: Limits::default(),
             report: false,
             inherit: false,
+            room: None,
         }
     }
 
@@ -90,6 +99,14 @@ impl Job {
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
+    }
+
+    /// Makes `dir` its working directory, kills the whole group once the files in there take more than `most` bytes, and
+    /// then fails.
+    #[must_use]
+    pub fn room(mut self, dir: impl AsRef<Path>, most: u64) -> Self {
+        self.room = Some(Room { dir: dir.as_ref().to_owned(), most });
+        self.dir(dir)
     }
 
     /// Gives it a report pipe, whose descriptor is in [`REPORT_FD`](super::REPORT_FD).

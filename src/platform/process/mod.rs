@@ -1,5 +1,5 @@
 //! The only module that starts child processes. Each gets its own process group, a time limit, resource limits and, if
-//! asked for, a report pipe; Ctrl-C ends it.
+//! asked for, a report pipe; Ctrl-C ends it. The group ends with the child, and with this process.
 
 mod interrupt;
 mod job;
@@ -35,6 +35,35 @@ mod tests {
         let job = Job::new("sh").args(["-c", "sleep 30 & sleep 30"]).timeout(Duration::from_millis(100));
         assert_eq!(job.run(&Interrupt::none()).unwrap().exit, Exit::TimedOut);
         assert!(started.elapsed() < Duration::from_secs(5));
+    }
+
+    #[test]
+    fn what_a_job_leaves_running_ends_with_it() {
+        let started = Instant::now();
+        let job = Job::new("sh").args(["-c", "sleep 30 & echo $!"]);
+        let out = job.run(&Interrupt::none()).unwrap();
+        assert_eq!(out.exit, Exit::Code(0));
+        // Nobody keeps the pipes open, either.
+        assert!(started.elapsed() < Duration::from_secs(2));
+        let process = format!("/proc/{}/stat", out.stdout_text().trim());
+        let is_gone = || !std::fs::read_to_string(&process).is_ok_and(|stat| !stat.contains(") Z "));
+        let patience = started + Duration::from_secs(5);
+        while !is_gone() {
+            assert!(Instant::now() < patience, "{process}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    #[test]
+    fn a_job_that_fills_its_room_is_killed() {
+        let dir = tempfile::tempdir().unwrap();
+        let script = "n=0; while :; do n=$((n + 1)); echo $n; head -c 100000 /dev/zero > $n; done";
+        let job = Job::new("sh").args(["-c", script]).room(dir.path(), 4 << 20);
+        let error = job.timeout(Duration::from_secs(60)).run(&Interrupt::none()).unwrap_err();
+        assert!(error.to_string().contains("more than 4 MiB"), "{error}");
+        let job = Job::new("sh").args(["-c", "pwd"]).room(dir.path(), 4 << 30);
+        let said = job.run(&Interrupt::none()).unwrap().stdout_text();
+        assert_eq!(said.trim(), dir.path().canonicalize().unwrap().to_str().unwrap());
     }
 
     #[test]

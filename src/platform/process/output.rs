@@ -44,6 +44,8 @@ pub struct Limits {
     pub file_size: Option<u64>,
     /// Processor time, seconds.
     pub cpu_seconds: Option<u64>,
+    /// Addresses that it may use for anything, in bytes; not for programs with AddressSanitizer, which reserves terabytes.
+    pub addresses: Option<u64>,
     pub no_core: bool,
 }
 

@@ -1,21 +1,25 @@
 //! Runs a child process: streams, deadline, Ctrl-C, end.
 
 use super::interrupt::Interrupt;
-use super::job::Job;
+use super::job::{Job, Room};
 use super::output::{Exit, Output, Stream};
-use crate::error::{Error, Result};
-use rustix::process::{Pid, Signal, kill_process_group};
+use super::spawn::Started;
+use crate::error::{Error, ErrorKind, Result};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::io::{PipeReader, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Child;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
+use walkdir::WalkDir;
 
 /// How many bytes of each stream are kept; the rest is read and dropped.
 const OUTPUT_CAP: usize = 64 << 20;
 
 impl Job {
-    /// Runs it to its end. Fails if it cannot be started or on Ctrl-C; any exit code is a value.
+    /// Runs it to its end, which is also the end of all processes that it has started in its group. Fails if it cannot
+    /// be started or on Ctrl-C; any exit code is a value.
     pub fn run(self, interrupt: &Interrupt) -> Result<Output> {
         self.run_with(interrupt, &mut |_, _| ())
     }
@@ -25,8 +29,9 @@ impl Job {
         interrupt.check()?;
         let started = Instant::now();
         let (stdin, timeout) = (std::mem::take(&mut self.stdin), self.timeout);
-        let (mut child, pipe) = self.spawn()?;
-        let chunks = pump(&mut child, pipe, stdin);
+        let mut room = self.room.take().map(|room| Watched { room, next: started + LOOK });
+        let Started { mut child, report, life_line } = self.spawn()?;
+        let chunks = pump(&mut child, report, stdin);
         let mut output = Output {
             exit: Exit::TimedOut,
             stdout: vec![],
@@ -46,7 +51,10 @@ impl Job {
                 Ok((stream, bytes)) => {
                     see(stream, &bytes);
                     keep(&mut output, stream, &bytes);
-                    if !interrupt.is_set() && deadline.is_none_or(|d| Instant::now() < d) {
+                    let now = Instant::now();
+                    let is_due =
+                        deadline.is_some_and(|d| now >= d) || room.as_ref().is_some_and(|r| now >= r.next);
+                    if !interrupt.is_set() && !is_due {
                         continue;
                     }
                 }
@@ -54,9 +62,14 @@ impl Job {
                 Err(RecvTimeoutError::Timeout) if !open => std::thread::sleep(Duration::from_millis(2)),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            if let Some(status) = child.try_wait()? {
+            if has_ended(&child)? {
+                // While nobody has waited for it, no other group has its number.
+                if life_line.is_some() {
+                    let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
+                }
+                let status = child.wait()?;
                 // Read what it wrote before its end, however busy the machine is. Do not wait long for grandchildren
-                // that keep the pipes open.
+                // that have left the group and keep the pipes open.
                 while let Ok((stream, bytes)) = chunks.recv_timeout(DRAIN) {
                     see(stream, &bytes);
                     keep(&mut output, stream, &bytes);
@@ -71,6 +84,10 @@ impl Job {
                 kill_group(&mut child);
                 return Err(Error::interrupted());
             }
+            if let Some(full) = room.as_mut().and_then(Watched::full) {
+                kill_group(&mut child);
+                return Err(full);
+            }
             if deadline.is_some_and(|d| Instant::now() >= d) {
                 kill_group(&mut child);
                 output.exit = Exit::TimedOut;
@@ -84,6 +101,32 @@ impl Job {
 
 /// How long to wait for output from pipes that a grandchild keeps open.
 const DRAIN: Duration = Duration::from_secs(3);
+
+/// How often a folder with a limit is looked at.
+const LOOK: Duration = Duration::from_millis(300);
+
+/// A folder that is looked at from time to time.
+struct Watched {
+    room: Room,
+    next: Instant,
+}
+
+impl Watched {
+    /// The failure if the files in it take more than they may.
+    fn full(&mut self) -> Option<Error> {
+        if Instant::now() < self.next {
+            return None;
+        }
+        let Room { dir, most } = &self.room;
+        // Files may come and go meanwhile. One without content takes room, too.
+        let files =
+            WalkDir::new(dir).min_depth(1).into_iter().flatten().filter_map(|entry| entry.metadata().ok());
+        let taken: u64 = files.map(|file| (file.blocks() * 512).max(4096)).sum();
+        self.next = Instant::now() + LOOK;
+        let text = || format!("it wrote more than {} MiB of files into its working directory", most >> 20);
+        (taken > *most).then(|| Error::new(ErrorKind::C, text()))
+    }
+}
 
 type Chunks = Receiver<(Stream, Vec<u8>)>;
 
@@ -122,6 +165,13 @@ fn keep(output: &mut Output, stream: Stream, bytes: &[u8]) {
     };
     let room = OUTPUT_CAP.saturating_sub(target.len());
     target.extend_from_slice(&bytes[..bytes.len().min(room)]);
+}
+
+/// Whether the child has ended; it can still be waited for.
+fn has_ended(child: &Child) -> Result<bool> {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let status = waitid(WaitId::Pid(Pid::from_child(child)), options).map_err(std::io::Error::from)?;
+    Ok(status.is_some())
 }
 
 fn kill_group(child: &mut Child) {
