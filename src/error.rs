@@ -113,6 +113,17 @@ impl Error {
         self.help.as_deref()
     }
 
+    /// A file that cannot be read or written; where the disk is full, with the way out.
+    pub fn io(message: impl Into<String>, error: &std::io::Error) -> Self {
+        let made = Self::new(ErrorKind::Io, message);
+        match error.kind() {
+            std::io::ErrorKind::StorageFull => {
+                made.help("free disk space (`df -h` shows which disk is full), and run it again")
+            }
+            _ => made,
+        }
+    }
+
     /// `Ctrl-C`.
     pub fn interrupted() -> Self {
         Self::new(ErrorKind::Interrupted, "interrupted")
@@ -133,12 +144,6 @@ impl std::error::Error for Error {}
 impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Self {
         // fs-err puts the path and the operation into the message.
-        let made = Self::new(ErrorKind::Io, error.to_string());
-        match error.kind() {
-            std::io::ErrorKind::StorageFull => {
-                made.help("free disk space (`df -h` shows which disk is full), and run it again")
-            }
-            _ => made,
-        }
+        Self::io(error.to_string(), &error)
     }
 }

@@ -38,7 +38,12 @@ impl Campaign {
         }
         let path = self.written("slow-input", &finding.input)?;
         let seconds = self.call_timeout_seconds();
-        let limits = Limits { cpu_seconds: Some(seconds), file_size: Some(64 << 20), no_core: true };
+        let limits = Limits {
+            cpu_seconds: Some(seconds),
+            file_size: Some(64 << 20),
+            no_core: true,
+            ..Limits::default()
+        };
         let wall = seconds * 12;
         let job = self.watched(&self.artifact()).arg(format!("-timeout={wall}")).arg(&path).limits(limits);
         let job = job.timeout(Duration::from_secs(wall) + time_limits::BEYOND_CALL);

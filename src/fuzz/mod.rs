@@ -5,7 +5,7 @@ mod runtime_build;
 mod leftovers;
 pub mod overlay;
 pub mod instrumentation;
-mod disk_space;
+pub mod disk_space;
 mod cargo;
 pub mod build_cache;
 pub mod build;

@@ -158,7 +158,7 @@ impl Campaign {
             .env("IMPLFUZZ_TARGET", self.target.as_str())
             .env("IMPLFUZZ_CALL_MS", self.call_timeout_ms.to_string())
             .env("ASAN_OPTIONS", ASAN_OPTIONS)
-            .limits(Limits { file_size: Some(64 << 20), cpu_seconds: None, no_core: true });
+            .limits(Limits { file_size: Some(64 << 20), no_core: true, ..Limits::default() });
         if let Some(side) = side {
             job = job.env("IMPLFUZZ_SUBJECT", side);
         }

@@ -121,7 +121,8 @@ fn explain(path: &Path, error: &rusqlite::Error) -> Error {
             new(format!("the database {file} cannot be opened for writing: {error}"))
                 .help(format!("chmod u+w {file}"))
         }
-        Some(ErrorCode::DiskFull) => new(format!("the disk is full: {file} cannot be written")),
+        Some(ErrorCode::DiskFull) => new(format!("the disk is full: {file} cannot be written"))
+            .help(format!("free disk space (`df -h {file}` shows it), and run it again")),
         _ => new(format!("the database {file} failed: {error}")),
     }
 }

@@ -21,7 +21,7 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<()> {
     // The mode that a plain create asks for; the umask applies.
     let mode = fs_err::metadata(&target).map_or(Permissions::from_mode(0o666), |meta| meta.permissions());
     let failed = |error: std::io::Error| {
-        Error::new(ErrorKind::Io, format!("failed to write file `{}`: {error}", path.display()))
+        Error::io(format!("failed to write file `{}`: {error}", path.display()), &error)
     };
     let mut file = tempfile::Builder::new()
         .prefix(TEMPORARY)

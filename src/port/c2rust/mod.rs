@@ -79,6 +79,7 @@ impl Transpiler {
                 file_size: Some(MOST),
                 cpu_seconds: Some(time_limits::TRANSLATE.as_secs()),
                 no_core: true,
+                ..Limits::default()
             });
         let output = job.run(interrupt)?;
         // c2rust reports and omits what it cannot translate, so only the output file shows whether there is a text.
