@@ -21,7 +21,7 @@ use std::hash::{BuildHasher as _, Hasher as _};
 use std::path::PathBuf;
 
 /// The judge's own files.
-const RUNTIME: [(&str, &str); 17] = [
+const RUNTIME: [(&str, &str); 18] = [
     ("in_place.h", include_str!("../../templates/in_place/in_place.h")),
     ("memory.c", include_str!("../../templates/in_place/memory.c")),
     ("pages.c", include_str!("../../templates/in_place/pages.c")),
@@ -36,6 +36,7 @@ const RUNTIME: [(&str, &str); 17] = [
     ("main.c", include_str!("../../templates/in_place/main.c")),
     ("new.cpp", include_str!("../../templates/in_place/new.cpp")),
     ("registers.inc", include_str!("../../templates/in_place/registers.inc")),
+    ("process.c", include_str!("../../templates/in_place/process.c")),
     ("outside.S", include_str!("../../templates/in_place/outside.S")),
     ("trampoline_x86_64.S", include_str!("../../templates/in_place/trampoline_x86_64.S")),
     ("trampoline_aarch64.S", include_str!("../../templates/in_place/trampoline_aarch64.S")),

@@ -11,6 +11,7 @@
  *   calls.c       which calls are judged
  *   branches.c    counts the branches that C takes in calls that are judged
  *   outside.S     calls that leave the process
+ *   process.c     calls that would take the process from the judge
  *   tape.c        calls of the system that happen once, for C, and are answered for candidates
  *   report.c      what the parent process is told
  *   main.c        runs the driver on inputs

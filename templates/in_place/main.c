@@ -22,6 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Bytes of all that standard input says. */
+#define SCRIPT_BYTES ((size_t)1 << 28)
 /* Milliseconds of runs that do not judge. */
 #define BRANCHES_MS 60000
 #define REPLACE_MS 60000
@@ -207,6 +209,16 @@ static void begin_function(struct work *work, enum purpose purpose, size_t numbe
         implfuzz_patch((uint32_t)number);
 }
 
+/* What standard input says, to its end: the driver may close it. */
+static char *script(void)
+{
+    char *text = mmap(NULL, SCRIPT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    size_t size = 0;
+    for (ssize_t got = 1; got > 0; size += got > 0 ? (size_t)got : 0)
+        got = read(0, text + size, SCRIPT_BYTES - 1 - size);
+    return text;
+}
+
 int main(int count, char **words)
 {
     if (mmap(STATE, sizeof *STATE, PROT_READ | PROT_WRITE,
@@ -222,16 +234,19 @@ int main(int count, char **words)
     implfuzz_rust_heap_make();
     implfuzz_pages_make();
     implfuzz_candidates_make();
+    char *next = script();
     if (LLVMFuzzerInitialize)
         LLVMFuzzerInitialize(&count, &words);
     struct work work = {.function = -1};
     keep_start(&work.start);
     for (uint32_t at = 0; at < implfuzz_function_count; at++)
         implfuzz_unpatch(at);
-    char line[4096 + 64];
-    while (fgets(line, sizeof line, stdin)) {
+    while (*next) {
         unsigned long number, milliseconds, calls;
-        line[strcspn(line, "\n")] = 0;
+        char *line = next;
+        next += strcspn(line, "\n");
+        if (*next)
+            *next++ = 0;
         if (strcmp(line, "count") == 0) {
             for (uint32_t at = 0; at < implfuzz_function_count; at++)
                 implfuzz_patch(at);
