@@ -49,11 +49,18 @@ impl<'w, 'p> Campaigns<'w, 'p> {
         let corpus = match is_kept {
             true => Corpus::kept(&dir)?,
             false => {
+                // From here on, what is kept is no longer what the mark says.
+                if mark.exists() {
+                    fs::remove_file(&mark)?;
+                }
                 let corpus = self.fuzzed(&driver, (&dir, &committed), reporter)?;
                 write_atomic(&mark, made_of.as_bytes())?;
                 corpus
             }
         };
+        if let Some((text, help)) = useless(&driver, &corpus, &work.dir("fuzz")) {
+            reporter.event(Event::Warning { text, help: Some(help) });
+        }
         let corpus = corpus.with(&committed)?;
         let program = self.built.program(&driver, self.parts, work.place(&self.watched)?)?;
         let reach = run::reach(&program, &corpus.inputs, REPLAY, work.interrupt)?;
@@ -78,4 +85,22 @@ impl<'w, 'p> Campaigns<'w, 'p> {
         reporter.event(Event::StepFinished { message: format!("{} inputs", corpus.inputs.len()) });
         Ok(corpus)
     }
+}
+
+/// Why a driver has no inputs, and what to do.
+fn useless(driver: &Driver, corpus: &Corpus, dir: &Path) -> Option<(String, String)> {
+    if !corpus.inputs.is_empty() {
+        return None;
+    }
+    let file = &driver.file;
+    Some(match corpus.breaking.first() {
+        Some(first) => (
+            format!("C breaks on all inputs of the driver {file}, so that nothing can be judged with it"),
+            format!("{}/fuzz-{} {} shows how", dir.display(), driver.name, first.display()),
+        ),
+        None => (
+            format!("no input of the driver {file} reaches anything in the library"),
+            "call functions of the library in the driver; it must not close the descriptors 1 and 2, to which libFuzzer reports".to_owned(),
+        ),
+    })
 }

@@ -1,12 +1,13 @@
 //! The inputs of a driver: libFuzzer runs it with the sanitised library, and keeps few inputs that reach much. Inputs
 //! on which C breaks are found here, once, and kept apart.
 
+use super::aside;
 use super::build::{Parts, flags};
 use super::driver::{Driver, Language};
-use super::place::{LARGEST_FILE, Place};
+use super::place::Place;
 use crate::c::flags::old_c_flags;
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform::process::{Job, Limits, time_limits};
+use crate::platform::process::{Exit, Job, Output, time_limits};
 use crate::platform::toolchain::CompilerKind;
 use crate::platform::workspace::write_atomic;
 use crate::symbol::Unit;
@@ -82,6 +83,7 @@ pub fn sanitised(parts: Parts, place: Place) -> Result<Sanitised> {
             .help("install clang, and leave out `compiler` under [c] in implfuzz.toml"));
     }
     fs::create_dir_all(place.dir)?;
+    aside::clear(place.dir)?;
     let compile = |(number, unit): (usize, &Unit)| {
         let object = place.dir.join(format!("sanitised{number}.o"));
         let job = Job::new(&place.toolchain.cc.path).dir(parts.root).timeout(time_limits::COMPILE_C);
@@ -97,10 +99,10 @@ pub fn sanitised(parts: Parts, place: Place) -> Result<Sanitised> {
 
 impl Sanitised {
     /// Fuzzes a driver for the time of the settings, beginning with what an earlier call kept in `dir` and with the
-    /// inputs in `committed`.
+    /// inputs in `committed`. Where it fails or is killed, what was kept stays.
     ///
     /// # Errors
-    /// `C` if the driver cannot be built, and Ctrl-C.
+    /// `C` if the driver cannot be built or run, `Io` if the disk is full, and Ctrl-C.
     pub fn fuzz(
         &self,
         driver: &Driver,
@@ -111,6 +113,7 @@ impl Sanitised {
         let program = self.program(driver, parts, place)?;
         let [kept, found, breaking, more] =
             ["corpus", "found", "breaking", "more"].map(|name| dir.join(name));
+        mend(dir)?;
         drop(fs::remove_dir_all(&more));
         for folder in [&kept, &found, &breaking, &more] {
             fs::create_dir_all(folder)?;
@@ -121,62 +124,49 @@ impl Sanitised {
         let committed = committed.is_dir().then(|| committed.to_owned());
         let folders = [found.clone(), kept.clone()].into_iter().chain(seeds).chain(committed);
         let folders: Vec<PathBuf> = folders.collect();
-        let job = self.job(&program, &breaking).args(FORK);
-        let job = job.arg(format!("-max_total_time={seconds}")).args(&folders).timeout(limit);
-        let output = job.run(place.interrupt)?;
-        if !output.exit.success()
-            && fs::read_dir(&found)?.next().is_none()
-            && fs::read_dir(&breaking)?.next().is_none()
-        {
-            let said = output.stderr_text();
-            let end: Vec<&str> = said.lines().rev().take(5).collect();
-            let end: Vec<&str> = end.into_iter().rev().collect();
-            return Err(Error::new(
-                ErrorKind::C,
-                format!("the driver {} does not run:\n  {}", driver.file, end.join("\n  ")),
-            ));
+        let run = |with: &dyn Fn(Job) -> Job| {
+            let with = |job: Job| with(job.limits(aside::sanitised()).args(LIMITS).arg(artifacts(&breaking)));
+            let ran =
+                aside::run(&program, |job| with(job.env("ASAN_OPTIONS", "detect_leaks=0")), place.interrupt);
+            ran.map_err(|error| match error.kind() {
+                ErrorKind::C => error.context(format!("the driver {}", driver.file)).help(NOTHING_LEFT),
+                _ => error,
+            })
+        };
+        let time = format!("-max_total_time={seconds}");
+        let output = run(&|job| job.args(FORK).arg(&time).args(&folders).timeout(limit))?;
+        if !output.exit.success() && is_empty(&found)? && is_empty(&breaking)? {
+            return Err(does_not_run(driver, &output));
         }
-        let small = dir.join("smaller");
+        let small = dir.join(SMALLER);
         drop(fs::remove_dir_all(&small));
         fs::create_dir_all(&small)?;
-        let job = self.job(&program, &breaking).arg("-set_cover_merge=1").arg(&small).args(&folders);
-        job.timeout(time_limits::CORPUS).run(place.interrupt)?;
-        fs::remove_dir_all(&kept)?;
-        fs::rename(&small, &kept)?;
+        let merge =
+            |job: Job| job.arg("-set_cover_merge=1").arg(&small).args(&folders).timeout(time_limits::CORPUS);
+        let output = run(&merge)?;
+        if !output.exit.success() {
+            return Err(does_not_run(driver, &output));
+        }
+        if is_empty(&small)? {
+            // All inputs reach the same, so one stands for all, unless C breaks on it.
+            let any = small.join("any");
+            fs::write(&any, ANY)?;
+            if !run(&|job| job.arg(&any).timeout(time_limits::CORPUS))?.exit.success() {
+                fs::remove_file(&any)?;
+            }
+        }
+        fs::rename(&kept, dir.join(EARLIER))?;
+        mend(dir)?;
         // What is found now is no part of the corpus.
         let time = format!("-max_total_time={}", (seconds / 6).clamp(1, MORE_SECONDS));
-        let job = self.job(&program, &breaking).args(FORK).arg(time).args([&found, &kept]);
-        job.env("IMPLFUZZ_KEEP", &more).timeout(limit).run(place.interrupt)?;
+        run(&|job| {
+            job.args(FORK).arg(&time).args([&found, &kept]).env("IMPLFUZZ_KEEP", &more).timeout(limit)
+        })?;
         for file in files(&more)?.into_iter().skip(MOST_MORE) {
             fs::remove_file(file)?;
         }
         fs::remove_dir_all(&found)?;
-        self.keep_any(&program, (&kept, &breaking), place)?;
         Corpus::kept(dir)
-    }
-
-    /// Where all inputs reach the same, libFuzzer keeps none; then one stands for all, unless C breaks on it.
-    fn keep_any(&self, program: &Path, (kept, breaking): (&Path, &Path), place: Place) -> Result<()> {
-        if fs::read_dir(kept)?.next().is_some() {
-            return Ok(());
-        }
-        let any = kept.join("any");
-        fs::write(&any, ANY)?;
-        let job = self.job(program, breaking).arg(&any).timeout(time_limits::CORPUS);
-        if !job.run(place.interrupt)?.exit.success() {
-            fs::remove_file(&any)?;
-        }
-        Ok(())
-    }
-
-    fn job(&self, program: &Path, breaking: &Path) -> Job {
-        let limits = Limits { file_size: Some(LARGEST_FILE), no_core: true, ..Limits::default() };
-        let job = Job::new(program)
-            .dir(program.parent().unwrap_or(program))
-            .clean_env()
-            .limits(limits)
-            .args(LIMITS);
-        job.arg(format!("-artifact_prefix={}/", breaking.display())).env("ASAN_OPTIONS", "detect_leaks=0")
     }
 
     fn program(&self, driver: &Driver, parts: Parts, place: Place) -> Result<PathBuf> {
@@ -195,6 +185,54 @@ impl Sanitised {
         place.done(job.args(&parts.settings.link).arg("-o").arg(&program), &driver.file)?;
         Ok(program)
     }
+}
+
+/// The corpus that is to take the place of the kept one, and the one whose place it takes.
+const SMALLER: &str = "smaller";
+const EARLIER: &str = "earlier";
+
+/// Ends the exchange of the corpus in `dir`, which may have been killed anywhere in between.
+fn mend(dir: &Path) -> Result<()> {
+    let [kept, earlier, small] = ["corpus", EARLIER, SMALLER].map(|name| dir.join(name));
+    if !earlier.exists() {
+        return Ok(());
+    }
+    if !kept.exists() {
+        // The new one was whole before the old one gave way.
+        fs::rename(if small.exists() { &small } else { &earlier }, &kept)?;
+    }
+    if earlier.exists() {
+        fs::remove_dir_all(&earlier)?;
+    }
+    Ok(())
+}
+
+/// What mends a driver that fills its folder.
+const NOTHING_LEFT: &str = "let the driver remove the files that it makes: it runs thousands of times";
+
+fn artifacts(breaking: &Path) -> String {
+    format!("-artifact_prefix={}/", breaking.display())
+}
+
+/// libFuzzer itself has ended early.
+fn does_not_run(driver: &Driver, output: &Output) -> Error {
+    let how = match output.exit {
+        Exit::Code(code) => format!("exit code {code}"),
+        Exit::Signal(signal) => format!("signal {signal}"),
+        Exit::TimedOut => "it does not end".to_owned(),
+    };
+    let said = output.stderr_text();
+    let end: Vec<&str> = said.lines().rev().take(5).collect();
+    let end: Vec<&str> = end.into_iter().rev().collect();
+    let text = format!("libFuzzer cannot run the driver {} ({how}):\n  {}", driver.file, end.join("\n  "));
+    Error::new(ErrorKind::C, text).help(
+        "the driver may do to its process what stops libFuzzer: send signals, set limits, or close or write to \
+         descriptors that it did not open; it should only call the library",
+    )
+}
+
+fn is_empty(dir: &Path) -> Result<bool> {
+    Ok(fs::read_dir(dir)?.next().is_none())
 }
 
 /// The files of a folder, smallest first.

@@ -2,11 +2,12 @@
 //! function, C runs, memory is put back, a candidate runs on the same memory, and both results are compared.
 //!
 //! `driver` finds drivers, `corpus` makes their inputs, `build` makes the program (with `table`, `port`, `outside` and
-//! `tape`), `run` runs it, and `typed` says what a difference means. The judge itself is C, in `templates/in_place`;
+//! `tape`), `run` runs it (with `aside`), and `typed` says what a difference means. The judge itself is C, in `templates/in_place`;
 //! DESIGN.md describes it.
 
 pub mod driver;
 pub mod place;
+mod aside;
 mod tape;
 mod outside;
 pub mod candidates;

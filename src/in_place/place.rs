@@ -2,13 +2,11 @@
 
 use super::driver::Language;
 use crate::error::{Error, ErrorKind, Result};
+use crate::fuzz::disk_space;
 use crate::platform::process::{Interrupt, Job};
 use crate::platform::toolchain::{CompilerKind, Toolchain};
 use camino::Utf8Path;
 use std::path::Path;
-
-/// Bytes of a file that a driver may write.
-pub(super) const LARGEST_FILE: u64 = 64 << 20;
 
 /// A folder for the files of a build, and the tools.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +40,7 @@ impl Place<'_> {
             return Ok(());
         }
         let said = output.stderr_text();
+        disk_space::check_own(&output, &said, self.dir)?;
         let mut lines: Vec<&str> =
             said.lines().filter(|line| line.contains("error") || line.contains("undefined")).collect();
         lines.truncate(8);

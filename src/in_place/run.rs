@@ -1,8 +1,8 @@
 //! Runs a program that judges in place, and reads its report.
 
-use super::place::LARGEST_FILE;
+use super::aside;
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform::process::{Exit, Interrupt, Job, Limits, Output};
+use crate::platform::process::{Exit, Interrupt, Job, Output};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -136,7 +136,7 @@ pub fn reach(
         for input in some {
             line(&mut script, format_args!("input {}", input.display()));
         }
-        let output = job(program, script, limit + BEYOND).run(interrupt)?;
+        let output = scripted(program, script, limit + BEYOND, interrupt)?;
         let mut ran = 0;
         let mut calls = BTreeMap::new();
         for words in report(&String::from_utf8_lossy(&output.report)) {
@@ -178,7 +178,7 @@ pub fn judge(
 ) -> Result<Judged> {
     let Enough { time, calls } = enough;
     let script = script(&format!("function {function} {} {calls}", time.as_millis()), inputs);
-    let output = job(program, script, time + BEYOND).run(interrupt)?;
+    let output = scripted(program, script, time + BEYOND, interrupt)?;
     let mut judged = Judged::default();
     for words in report(&String::from_utf8_lossy(&output.report)) {
         match words[..] {
@@ -203,7 +203,7 @@ pub fn judge(
         }
     }
     started(program, &output)?;
-    judged.broke = broke(output.exit);
+    judged.broke = broke(&output, inputs);
     Ok(judged)
 }
 
@@ -220,7 +220,7 @@ pub fn count_branches(
 ) -> Result<()> {
     let first = format!("branches {function} {calls} {}", file.display());
     drop(std::fs::remove_file(file));
-    let output = job(program, script(&first, inputs), LIMIT).run(interrupt)?;
+    let output = scripted(program, script(&first, inputs), LIMIT, interrupt)?;
     // Counts of a run that broke are lost: fewer branches are reached.
     started(program, &output)
 }
@@ -247,7 +247,7 @@ pub fn replace(
     inputs: &[&Path],
     interrupt: &Interrupt,
 ) -> Result<Replaced> {
-    let output = job(program, script(&format!("replace {function}"), inputs), LIMIT).run(interrupt)?;
+    let output = scripted(program, script(&format!("replace {function}"), inputs), LIMIT, interrupt)?;
     let mut replaced = Replaced::default();
     for words in report(&String::from_utf8_lossy(&output.report)) {
         match words[..] {
@@ -272,17 +272,47 @@ pub fn replace(
         }
     }
     started(program, &output)?;
-    replaced.broke = replaced.broke.take().or_else(|| broke(output.exit));
+    replaced.broke = replaced.broke.take().or_else(|| broke(&output, inputs));
     Ok(replaced)
 }
 
-/// How a program ended before its time.
-fn broke(exit: Exit) -> Option<String> {
-    match exit {
-        exit if exit.success() => None,
-        Exit::Signal(signal) => Some(format!("signal {signal}")),
-        Exit::TimedOut => Some("it does not end".to_owned()),
-        Exit::Code(code) => Some(format!("exit code {code}")),
+/// How a program ended before its time, and on which input.
+fn broke(output: &Output, inputs: &[&Path]) -> Option<String> {
+    let text = String::from_utf8_lossy(&output.report);
+    let (mut on, mut has_exited) = (None, false);
+    for words in report(&text) {
+        match words[..] {
+            ["done"] if output.exit.success() => return None,
+            ["input", number] => on = Some(nth(inputs, number)),
+            ["ran", _] => on = None,
+            ["exit", _] => has_exited = true,
+            _ => {}
+        }
+    }
+    let how = match output.exit {
+        Exit::Signal(signal) => format!("signal {signal}{}", meaning(signal)),
+        Exit::TimedOut => "it does not end".to_owned(),
+        Exit::Code(REPORT_CLOSED) if !has_exited => "it closes the judge's descriptors".to_owned(),
+        Exit::Code(code) => format!("exit code {code}"),
+    };
+    // The driver's name, the folder of its inputs, and the input's.
+    let short = |input: PathBuf| input.iter().rev().take(3).collect::<Vec<_>>().into_iter().rev().collect();
+    let on = on.map(short).map(|input: PathBuf| format!(" on input {}", input.display()));
+    Some(how + &on.unwrap_or_default())
+}
+
+/// The code with which a program ends that cannot report.
+const REPORT_CLOSED: i32 = 3;
+
+/// What a signal means that a driver may cause.
+fn meaning(signal: i32) -> &'static str {
+    match signal {
+        libc::SIGSEGV | libc::SIGBUS => " (an access to memory that is not there)",
+        libc::SIGABRT => " (abort)",
+        libc::SIGALRM => " (an alarm)",
+        libc::SIGKILL => " (killed, perhaps because memory ran out)",
+        libc::SIGXFSZ => " (it writes too large a file)",
+        _ => "",
     }
 }
 
@@ -308,12 +338,15 @@ fn line(script: &mut String, arguments: std::fmt::Arguments) {
     script.push('\n');
 }
 
-/// Drivers and ports run without the environment, in the folder of the program, and cannot fill the disk.
-fn job(program: &Path, script: String, timeout: Duration) -> Job {
-    let limits = Limits { file_size: Some(LARGEST_FILE), no_core: true, ..Limits::default() };
-    let job = Job::new(program).dir(program.parent().unwrap_or(program)).clean_env().limits(limits);
-    let job = job.env("LLVM_PROFILE_FILE", "/dev/null");
-    job.stdin(script).with_report().timeout(timeout)
+fn scripted(program: &Path, script: String, timeout: Duration, interrupt: &Interrupt) -> Result<Output> {
+    let with = |job: Job| {
+        job.limits(aside::in_place())
+            .env("LLVM_PROFILE_FILE", "/dev/null")
+            .stdin(script)
+            .with_report()
+            .timeout(timeout)
+    };
+    aside::run(program, with, interrupt)
 }
 
 /// The lines of a report; a panic's text may be cut inside of a character.
