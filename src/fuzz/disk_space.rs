@@ -64,7 +64,8 @@ fn full(dir: &Path, mend: &str) -> Error {
 /// The space that this user can still use there, bytes.
 fn free(dir: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(dir).ok()?;
-    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+    // Some file systems do not know how large they are.
+    (disk.f_blocks > 0).then(|| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 #[cfg(test)]

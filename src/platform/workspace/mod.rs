@@ -270,7 +270,7 @@ fn unwritable(root: &Path, error: std::io::Error) -> Error {
             );
             Error::new(ErrorKind::Io, text).help(format!("mv {dir}/{PRIVATE_DIR} {dir}/{PRIVATE_DIR}.old"))
         }
-        _ => Error::new(ErrorKind::Io, format!("cannot use {dir} as a target repository: {error}")),
+        _ => Error::io(format!("cannot use {dir} as a target repository: {error}"), &error),
     }
 }
 
