@@ -63,7 +63,16 @@ impl<'w, 'p> Campaigns<'w, 'p> {
         }
         let corpus = corpus.with(&committed)?;
         let program = self.built.program(&driver, self.parts, work.place(&self.watched)?)?;
-        let reach = run::reach(&program, &corpus.inputs, REPLAY, work.interrupt)?;
+        let (reach, broken) = run::reach(&program, &corpus.inputs, REPLAY, work.interrupt)?;
+        if let Some(how) = broken {
+            let (file, ran, all) = (&driver.file, reach.len(), corpus.inputs.len());
+            let text = format!(
+                "the driver {file} runs on {ran} of {all} inputs where calls are judged; it ends early there: {how}"
+            );
+            let help =
+                "let the driver do the same in all runs, whatever the environment and the memory".to_owned();
+            reporter.event(Event::Warning { text, help: Some(help) });
+        }
         let driven = Driven { driver, corpus, reach };
         known::keep(work.project, &driven, &dir, &made_of)?;
         Ok(driven)

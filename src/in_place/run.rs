@@ -7,7 +7,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a program may take beyond the time of its functions.
 const BEYOND: Duration = Duration::from_secs(30);
@@ -118,7 +118,8 @@ impl Judged {
     }
 }
 
-/// Runs each input once. Inputs on which the program breaks reach nothing.
+/// Runs each input once, within the time limit. Inputs on which the program breaks reach nothing; with the others, how it
+/// broke on the first of them.
 ///
 /// # Errors
 /// `Internal` if the program does not start, and Ctrl-C.
@@ -127,10 +128,10 @@ pub fn reach(
     inputs: &[PathBuf],
     limit: Duration,
     interrupt: &Interrupt,
-) -> Result<Vec<Reach>> {
-    let mut all = Vec::new();
-    let mut next = 0;
-    while next < inputs.len() {
+) -> Result<(Vec<Reach>, Option<String>)> {
+    let (mut all, mut broken, mut next) = (Vec::new(), None, 0);
+    let started_at = Instant::now();
+    while next < inputs.len() && started_at.elapsed() < limit {
         let some = &inputs[next..];
         let mut script = "count\n".to_owned();
         for input in some {
@@ -151,10 +152,13 @@ pub fn reach(
             }
         }
         started(program, &output)?;
+        if ran < some.len() && broken.is_none() {
+            broken = broke(&output, &some.iter().map(PathBuf::as_path).collect::<Vec<_>>());
+        }
         // The input after the last one broke the program.
         next += ran + 1;
     }
-    Ok(all)
+    Ok((all, broken))
 }
 
 /// How much judging is enough.

@@ -20,6 +20,7 @@ mod drivers;
 mod drivers_cheats;
 mod drivers_files;
 mod drivers_padding;
+mod drivers_hostile;
 mod dropin;
 mod errno;
 mod exhaustive;
