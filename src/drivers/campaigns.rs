@@ -58,9 +58,6 @@ impl<'w, 'p> Campaigns<'w, 'p> {
                 corpus
             }
         };
-        if let Some((text, help)) = useless(&driver, &corpus, &work.dir("fuzz")) {
-            reporter.event(Event::Warning { text, help: Some(help) });
-        }
         let corpus = corpus.with(&committed)?;
         let program = self.built.program(&driver, self.parts, work.place(&self.watched)?)?;
         let (reach, broken) = run::reach(&program, &corpus.inputs, REPLAY, work.interrupt)?;
@@ -71,6 +68,9 @@ impl<'w, 'p> Campaigns<'w, 'p> {
             );
             let help =
                 "let the driver do the same in all runs, whatever the environment and the memory".to_owned();
+            reporter.event(Event::Warning { text, help: Some(help) });
+        } else if reach.iter().all(|one| one.calls.is_empty()) {
+            let (text, help) = useless(&driver, &corpus, &work.dir("fuzz"));
             reporter.event(Event::Warning { text, help: Some(help) });
         }
         let driven = Driven { driver, corpus, reach };
@@ -96,13 +96,10 @@ impl<'w, 'p> Campaigns<'w, 'p> {
     }
 }
 
-/// Why a driver has no inputs, and what to do.
-fn useless(driver: &Driver, corpus: &Corpus, dir: &Path) -> Option<(String, String)> {
-    if !corpus.inputs.is_empty() {
-        return None;
-    }
+/// Why a driver reaches nothing, and what to do.
+fn useless(driver: &Driver, corpus: &Corpus, dir: &Path) -> (String, String) {
     let file = &driver.file;
-    Some(match corpus.breaking.first() {
+    match corpus.breaking.first().filter(|_| corpus.inputs.is_empty()) {
         Some(first) => (
             format!("C breaks on all inputs of the driver {file}, so that nothing can be judged with it"),
             format!("{}/fuzz-{} {} shows how", dir.display(), driver.name, first.display()),
@@ -111,5 +108,5 @@ fn useless(driver: &Driver, corpus: &Corpus, dir: &Path) -> Option<(String, Stri
             format!("no input of the driver {file} reaches anything in the library"),
             "call functions of the library in the driver; it must not close the descriptors 1 and 2, to which libFuzzer reports".to_owned(),
         ),
-    })
+    }
 }

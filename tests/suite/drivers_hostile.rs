@@ -141,7 +141,7 @@ fn drivers_that_break_say_so() {
         case 2: abort();
         case 3: assert(size == 0);
         case 4: exit(3);
-        case 5: *(char *)malloc(9) = 1;
+        case 5: *(char *)malloc(9) = 1; break;
         case 6: exit(0);
     }";
     let repo = repo(&[("always", "", "*(volatile int *)0 = 1;"), ("some", "", some)]);
