@@ -125,10 +125,22 @@ impl Drop for TranslationUnit {
 }
 
 fn location(at: CXSourceLocation) -> Location {
+    located(at, clang_getFileLocation)
+}
+
+/// Where the outermost macro is, for a location in an expansion.
+fn expansion(at: CXSourceLocation) -> Location {
+    located(at, clang_getExpansionLocation)
+}
+
+/// A function of libclang that tells file, line, column and offset.
+type Locates = unsafe fn(CXSourceLocation, *mut CXFile, *mut c_uint, *mut c_uint, *mut c_uint);
+
+fn located(at: CXSourceLocation, locates: Locates) -> Location {
     let (mut file, mut line, mut column, mut offset) = (ptr::null_mut(), 0, 0, 0);
     // SAFETY: the out-pointers are valid; libclang accepts a null file.
     unsafe {
-        clang_getFileLocation(at, &mut file, &mut line, &mut column, &mut offset);
+        locates(at, &mut file, &mut line, &mut column, &mut offset);
         let name = if file.is_null() {
             String::new()
         } else {
@@ -144,7 +156,7 @@ fn location(at: CXSourceLocation) -> Location {
 /// # Safety
 /// The unit of the location is alive.
 unsafe fn is_expanded(at: CXSourceLocation) -> bool {
-    let offset = |ask: unsafe fn(CXSourceLocation, *mut CXFile, *mut c_uint, *mut c_uint, *mut c_uint)| {
+    let offset = |ask: Locates| {
         let (mut file, mut line, mut column, mut offset) = (ptr::null_mut(), 0, 0, 0);
         // SAFETY: the out-pointers are valid.
         unsafe { ask(at, &mut file, &mut line, &mut column, &mut offset) };
@@ -236,7 +248,12 @@ impl<'tu> Cursor<'tu> {
 
     pub(super) fn start(self) -> Location {
         // SAFETY: the cursor's unit is alive.
-        location(unsafe { clang_getRangeStart(clang_getCursorExtent(self.raw)) })
+        unsafe {
+            let range = clang_getCursorExtent(self.raw);
+            let (start, end) = (clang_getRangeStart(range), clang_getRangeEnd(range));
+            // `API(int) f(void) { ... }` begins with the macro, not with its argument.
+            if is_expanded(start) && !is_expanded(end) { expansion(start) } else { location(start) }
+        }
     }
 
     pub(super) fn end(self) -> Location {

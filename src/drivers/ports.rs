@@ -35,7 +35,7 @@ impl PortJudged {
         match &self.meaning {
             Some(Meaning::Wrong(_)) => false,
             Some(Meaning::Unclear(_)) => true,
-            None => self.judged.judged == 0 || self.judged.broke.is_some(),
+            None => self.judged.judged == 0 || self.judged.broke.is_some() || self.judged.unsteady > 0,
         }
     }
 
@@ -53,6 +53,11 @@ impl PortJudged {
             Some(Meaning::Unclear(why)) => Some(why),
             Some(Meaning::Wrong(_)) | None => None,
         }
+    }
+
+    /// That the port differs from C where C differs from itself.
+    pub fn unsteady(&self) -> Option<String> {
+        self.judged.unsteady()
     }
 
     /// Whether the port is wrong.
@@ -100,6 +105,9 @@ pub struct PortsBuilt<'a> {
 pub fn number_of(project: &Project, planned: &FunctionPlan) -> Option<Number> {
     project.library.functions.iter().position(|function| function.key == planned.function.key)
 }
+
+/// How many more calls of an input a port gets than mutants: as in `calls.c`, 240 for 40.
+const MORE_OF_INPUT: u64 = 6;
 
 impl<'a> PortsBuilt<'a> {
     /// Builds them.
@@ -169,11 +177,11 @@ impl<'a> PortsBuilt<'a> {
         Ok(all.collect())
     }
 
-    /// As many calls as a grade asks for, with each driver, and no fewer than mutants get: kills are earned on calls that the
-    /// port makes, too.
+    /// As many calls as a grade asks for, with each driver, and so many that the port reaches the inputs that mutants reach:
+    /// kills are earned on calls that the port makes, too.
     fn enough(&self) -> Enough {
         let time = self.project.config.drivers.time_for_function();
-        Enough { time, calls: self.project.config.grade.executions.max(CALLS) }
+        Enough { time, calls: self.project.config.grade.executions.max(CALLS * MORE_OF_INPUT) }
     }
 
     /// Runs the drivers with a port in C's place, each on its inputs that reach the function; with what came of it the

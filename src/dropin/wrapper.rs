@@ -123,13 +123,13 @@ impl Settings {
 
     /// Whether a command line compiles copies of functions whose entries are led to the port.
     fn are_patched(&self, line: &Line, units: &[&RelPath]) -> bool {
-        let includes = || line.sources.iter().any(|source| includes_source(source, DEEP));
+        let includes = || line.sources.iter().any(|source| includes_source(source));
         !self.patched.is_empty() && (units.iter().any(|unit| self.patched.contains(*unit)) || includes())
     }
 
     /// Whether the linked files include functions of the library that the port replaces.
     fn is_library(&self, line: &Line, units: &[&RelPath]) -> Result<bool> {
-        if !units.is_empty() || line.sources.iter().any(|source| includes_source(source, DEEP)) {
+        if !units.is_empty() || line.sources.iter().any(|source| includes_source(source)) {
             return Ok(true);
         }
         let has = |path: &PathBuf| fs::read(path).is_ok_and(|file| defines(&file, &self.functions));
@@ -149,20 +149,25 @@ impl Settings {
     }
 }
 
-/// Files that include each other, at most.
-const DEEP: u8 = 8;
-
 /// Whether a source includes a C source, itself or through files beside it, as tests often include the source under test.
-fn includes_source(path: &Path, deep: u8) -> bool {
-    let text = fs::read(path).unwrap_or_default();
-    let text = String::from_utf8_lossy(&text);
-    let lines = text.lines().filter_map(|line| line.trim_start().strip_prefix('#'));
-    let names = lines.filter_map(|line| line.trim_start().strip_prefix("include")?.split('"').nth(1));
-    let includes = |name: &str| {
-        let beside = || path.parent().unwrap_or(Path::new("")).join(name);
-        name.ends_with(".c") || deep > 0 && includes_source(&beside(), deep - 1)
-    };
-    names.into_iter().any(includes)
+fn includes_source(path: &Path) -> bool {
+    let (mut seen, mut open) = (BTreeSet::new(), vec![path.to_owned()]);
+    while let Some(path) = open.pop() {
+        if !seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
+            continue;
+        }
+        let text = fs::read(&path).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let lines = text.lines().filter_map(|line| line.trim_start().strip_prefix('#'));
+        let names = lines.filter_map(|line| line.trim_start().strip_prefix("include")?.split('"').nth(1));
+        for name in names {
+            if name.ends_with(".c") {
+                return true;
+            }
+            open.push(path.parent().unwrap_or(Path::new("")).join(name));
+        }
+    }
+    false
 }
 
 /// Writes a wrapper for each compiler of the machine, under each name that builds use. Without settings a wrapper
@@ -250,9 +255,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("t.c");
         std::fs::write(&path, "#include \"x.h\"\nint c;\n").unwrap();
-        assert!(!includes_source(&path, DEEP));
+        assert!(!includes_source(&path));
         std::fs::write(&path, "#include \"t.c.h\"\n").unwrap();
         std::fs::write(dir.path().join("t.c.h"), "#include \"t.c.h\"\n  # include \"../src/x.c\"\n").unwrap();
-        assert!(includes_source(&path, DEEP) && !includes_source(&path, 0));
+        assert!(includes_source(&path));
     }
 }

@@ -18,9 +18,9 @@ const REPLACED: [&str; 24] = [
 ];
 
 /// What ends all judging or the use of the tape, also where only a driver calls it.
-const ENDING: [&str; 9] = [
-    "pthread_create", "fork", "vfork", "setvbuf", "setbuf", "setbuffer", "fmemopen", "open_memstream",
-    "fopencookie",
+const ENDING: [&str; 10] = [
+    "pthread_create", "thrd_create", "fork", "vfork", "setvbuf", "setbuf", "setbuffer", "fmemopen",
+    "open_memstream", "fopencookie",
 ];
 
 /// Jumps that leave calls.

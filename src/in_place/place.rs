@@ -3,7 +3,7 @@
 use super::driver::Language;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fuzz::disk_space;
-use crate::platform::process::{Interrupt, Job};
+use crate::platform::process::{Exit, Interrupt, Job};
 use crate::platform::toolchain::{CompilerKind, Toolchain};
 use camino::Utf8Path;
 use std::path::Path;
@@ -38,6 +38,12 @@ impl Place<'_> {
         let output = job.env("LC_ALL", "C").run(self.interrupt)?;
         if output.exit.success() {
             return Ok(());
+        }
+        if output.exit == Exit::TimedOut {
+            let seconds = output.elapsed.as_secs();
+            let text =
+                format!("{what} cannot be built to run the library: the tools were ended after {seconds} s");
+            return Err(Error::new(ErrorKind::C, text).help("run it again when the machine has less to do"));
         }
         let said = output.stderr_text();
         disk_space::check_own(&output, &said, self.dir)?;

@@ -87,6 +87,8 @@ pub struct Judged {
     pub judged: u64,
     /// Judged calls whose arguments differ from each other, with the bytes that they point to.
     pub distinct: u64,
+    /// Calls in which a candidate differs from C, but C differs from itself, too, so that they say nothing.
+    pub unsteady: u64,
     /// Candidates that differ from C, by number.
     pub killed: BTreeMap<usize, Told>,
     /// How candidate 0 was told from C with other drivers.
@@ -103,10 +105,17 @@ impl Judged {
         self.calls += one.calls;
         self.judged += one.judged;
         self.distinct += one.distinct;
+        self.unsteady += one.unsteady;
         one.killed.into_iter().for_each(|(candidate, told)| self.kill(candidate, told));
         self.also.extend(one.also);
         self.outside = self.outside.take().or(one.outside);
         self.broke = self.broke.take().or(one.broke);
+    }
+
+    /// That there are unsteady calls.
+    pub fn unsteady(&self) -> Option<String> {
+        let calls = self.unsteady;
+        (calls > 0).then(|| format!("it differs in {calls} calls in which C differs from itself"))
     }
 
     fn kill(&mut self, candidate: usize, told: Told) {
@@ -198,9 +207,9 @@ pub fn judge(
                 };
                 judged.kill(parse(candidate), told);
             }
-            ["judged", _, calls, count, distinct, outside] => {
+            ["judged", _, calls, count, distinct, unsteady, outside] => {
                 (judged.calls, judged.judged) = (parse(calls) as u64, parse(count) as u64);
-                judged.distinct = parse(distinct) as u64;
+                (judged.distinct, judged.unsteady) = (parse(distinct) as u64, parse(unsteady) as u64);
                 judged.outside = (outside != "-").then(|| outside.to_owned());
             }
             _ => {}

@@ -43,7 +43,9 @@ fn result(ty: &CType) -> &'static str {
         TypeKind::Int { bits, .. } | TypeKind::Enum { bits, .. } => of_bits(*bits),
         TypeKind::Float { bits: 32 } => "RESULT_FLOAT",
         TypeKind::Float { bits: 64 } => "RESULT_DOUBLE",
-        TypeKind::Pointer(to) if matches!(to.kind, TypeKind::Int { bits: 8, .. }) => "RESULT_TEXT",
+        TypeKind::Pointer(to) if matches!(to.kind, TypeKind::Int { bits: 8, plain_char: true, .. }) => {
+            "RESULT_TEXT"
+        }
         TypeKind::Pointer(_) | TypeKind::Array { .. } | TypeKind::Function { .. } => "RESULT_POINTER",
         TypeKind::Float { .. } | TypeKind::Record(_) | TypeKind::Unsupported(_) => "RESULT_UNKNOWN",
     }

@@ -134,7 +134,7 @@ void implfuzz_outside(const char *name)
         leave(STATE->said[0] ? EXITED : LEFT_PROCESS); /* a panic prints, and ends the process */
     }
     /* Other threads and processes would share what is put back: no later call is judged. */
-    if (strcmp(name, "pthread_create") == 0 || strcmp(name, "fork") == 0 || strcmp(name, "vfork") == 0)
+    if (strcmp(name, "pthread_create") == 0 || strcmp(name, "thrd_create") == 0 || strcmp(name, "fork") == 0 || strcmp(name, "vfork") == 0)
         STATE->no_more = name;
     static const char *const of_streams[] = {"setvbuf", "setbuf", "setbuffer", "fmemopen", "open_memstream", "fopencookie"};
     for (size_t at = 0; at < sizeof of_streams / sizeof *of_streams; at++)

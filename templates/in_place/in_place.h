@@ -243,6 +243,7 @@ int implfuzz_is_data(const unsigned char *header, const unsigned char *address);
 /* pages.c */
 void implfuzz_pages_make(void);
 void implfuzz_track(void);
+int implfuzz_has_outgrown(void);
 void implfuzz_untrack(void);
 int implfuzz_page_fault(void *address);
 /* Logs these bytes as if they were written, so that the kernel can write to them. */

@@ -94,8 +94,10 @@ static enum difference compare(enum result kind, const struct picture *c, const 
     for (size_t at = 0; at < bytes && places->count < PLACES; at += 8)
         if (memcmp(stack + at, STATE->stack_after + at, bytes - at < 8 ? bytes - at : 8) != 0)
             stack_word(stack, at, bytes, moved, places);
-    if (places->count)
+    if (places->count) {
+        places->excuse = NONE;
         return DIFFERS_STACK;
+    }
     difference = implfuzz_compare_pages(places, moved);
     if (difference != SAME) {
         places->excuse = NONE;
@@ -154,8 +156,10 @@ static enum difference try(void *code, const struct call *call, const struct pic
     picture.error = errno;
     mprotect(STATE->secret, SECRET_BYTES, PROT_READ | PROT_WRITE);
     keep_allocations(&picture);
-    if (STATE->overflow)
+    if (STATE->overflow || implfuzz_has_outgrown()) {
         difference = DIFFERS_MEMORY;
+        places->excuse = MOVED;
+    }
     STATE->overflow = 0;
     if (difference == SAME)
         difference = compare(call->function->result, c, &picture, call->stack, call->bytes, places);
@@ -299,7 +303,7 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
     implfuzz_track();
     implfuzz_call(implfuzz_original(entry), registers, stack, function->stack_bytes, &c->result, NULL);
     c->error = errno;
-    if (STATE->outside || STATE->overflow) {
+    if (STATE->outside || STATE->overflow || implfuzz_has_outgrown()) {
         own->outside = STATE->outside ? STATE->outside : "too-many-pages";
         implfuzz_untrack();
     } else {

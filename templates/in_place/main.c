@@ -182,8 +182,9 @@ static void end_function(const struct work *work)
     implfuzz_unpatch((uint32_t)work->function);
     if (STATE->purpose == BRANCHES)
         implfuzz_branches_write(work->counts);
-    implfuzz_report("judged %ld %lu %lu %lu %s\n", (long)work->function, (unsigned long)own->calls,
-                    (unsigned long)own->judged, (unsigned long)own->distinct, own->outside ? own->outside : "-");
+    implfuzz_report("judged %ld %lu %lu %lu %lu %s\n", (long)work->function, (unsigned long)own->calls,
+                    (unsigned long)own->judged, (unsigned long)own->distinct, (unsigned long)own->unsteady,
+                    own->outside ? own->outside : "-");
 }
 
 static void begin_function(struct work *work, enum purpose purpose, size_t number, uint64_t milliseconds)

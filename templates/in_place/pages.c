@@ -45,6 +45,12 @@ void implfuzz_track(void)
     protect(PROT_READ);
 }
 
+/* Whether a call has allocated beyond what is logged. */
+int implfuzz_has_outgrown(void)
+{
+    return implfuzz_arena_used() > STATE->regions[0].pages * PAGE;
+}
+
 void implfuzz_untrack(void)
 {
     protect(PROT_READ | PROT_WRITE);

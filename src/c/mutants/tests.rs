@@ -50,6 +50,14 @@ fn made_of(root: &Utf8Path, library: &Library, cc: &str, wanted: (usize, Plant))
 }
 
 #[test]
+fn a_result_type_in_a_macro_belongs_to_the_function() {
+    let text = "#define API(type) type\nAPI(int)\nplus(int a, int b) { return a + b; }\n";
+    let made = mutants_in(text, "gcc", 100);
+    assert!(made.without.is_empty(), "{:?}", made.without);
+    assert!(!made.of[&SymbolName::new("plus")].is_empty());
+}
+
+#[test]
 fn every_kind_of_change_is_made_and_macros_are_left_alone() {
     let all = mutants_of("gcc", 100);
     let count = &all.of[&SymbolName::new("count")];

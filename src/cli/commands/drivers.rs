@@ -226,7 +226,7 @@ fn verdict(one: &PortJudged) -> String {
 fn early(judged: &Judged) -> impl Iterator<Item = String> {
     let outside = judged.outside.as_ref().map(|name| format!("it calls {name}"));
     let broke = judged.broke.as_ref().map(|how| format!("the run ended early: {how}"));
-    outside.into_iter().chain(broke)
+    outside.into_iter().chain(judged.unsteady()).chain(broke)
 }
 
 fn remark(one: &Measured) -> String {

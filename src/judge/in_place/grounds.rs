@@ -95,7 +95,7 @@ fn worth_in_place(
 ) -> Result<BTreeMap<Number, Adequacy>> {
     let (judge, project) = (judging.judge, judging.judge.project);
     // libFuzzer names inputs by their content.
-    let inputs = report.drivers.iter().flat_map(|one| &one.corpus.inputs);
+    let inputs = report.drivers.iter().flat_map(|one| one.corpus.inputs.iter().chain(&one.corpus.more));
     let names: BTreeSet<&std::ffi::OsStr> = inputs.filter_map(|input| input.file_name()).collect();
     let inputs = of_parts(names.into_iter().map(std::ffi::OsStr::as_encoded_bytes));
     let about = |planned: &FunctionPlan| -> Result<String> {

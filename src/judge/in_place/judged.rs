@@ -153,7 +153,7 @@ fn evidence_of(report: &Report, one: &PortJudged, known: &Known) -> Result<Evide
         calls: if one.judged.broke.is_none() { one.judged.distinct } else { 0 },
         drivers: known.used.clone(),
         finding: wrong.map(|told| found(report, told, one.path().map(str::to_owned))).transpose()?,
-        unclear: one.unclear().map(told),
+        unclear: one.unclear().map(told).or_else(|| one.unsteady()),
         outside: one.judged.outside.clone(),
         worth: known.worth.clone(),
         branches: Measured::default(),
