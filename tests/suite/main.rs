@@ -43,6 +43,7 @@ mod made;
 mod memory;
 mod plain;
 mod planted;
+mod planted_in_place;
 mod port_loop;
 mod pre_commit;
 mod proofs;

@@ -22,32 +22,35 @@ const RUNS: &str = "400000";
 const FEW_RUNS: &str = "6000";
 
 /// Ports of one function.
-struct Planted {
-    function: String,
-    right: String,
+#[derive(Default)]
+pub struct Planted {
+    pub function: String,
+    pub right: String,
+    /// The right port can be no more than weak; its text says why.
+    pub is_weak: bool,
     /// Name of the fault and text.
-    wrong: Vec<(String, String)>,
+    pub wrong: Vec<(String, String)>,
     /// Ports that are wrong only where the inferred contract does not look.
     beyond: Vec<String>,
 }
 
 impl Planted {
-    /// All of the fixture, by name.
-    fn all() -> Vec<Self> {
-        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join(PLANTED);
+    /// All of a folder of fixtures, by name.
+    pub fn all(folder: &str) -> Vec<Self> {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         let folders = sorted(&dir).into_iter().filter(|path| path.is_dir());
         folders.map(|folder| Self::read(&folder)).collect()
     }
 
     fn read(folder: &Path) -> Self {
         let function = name(folder);
-        let mut planted = Self { function, right: String::new(), wrong: Vec::new(), beyond: Vec::new() };
+        let mut planted = Self { function, ..Self::default() };
         for path in sorted(folder) {
             let text = std::fs::read_to_string(&path).unwrap();
             match name(&path).split_once('-') {
                 Some(("wrong", fault)) => planted.wrong.push((fault.to_owned(), text)),
                 Some(("beyond", _)) => planted.beyond.push(text),
-                _ => planted.right = text,
+                kind => (planted.right, planted.is_weak) = (text, kind == Some(("right", "weak"))),
             }
         }
         assert!(!planted.right.is_empty(), "{} has no right port", folder.display());
@@ -55,39 +58,30 @@ impl Planted {
     }
 }
 
-fn sorted(dir: &Path) -> Vec<PathBuf> {
+/// What is in a folder, by name.
+pub fn sorted(dir: &Path) -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     all.sort();
     all
 }
 
-fn name(path: &Path) -> String {
+/// The name of a file, without its extension.
+pub fn name(path: &Path) -> String {
     path.file_stem().unwrap().to_str().unwrap().to_owned()
 }
 
-/// The library after `init`, into which ports are planted.
-struct Kit {
-    repo: Repo,
-    /// Modules of the port as `init` wrote them.
-    stubs: BTreeMap<PathBuf, String>,
-}
+/// Modules of the port as `init` wrote them.
+pub struct Stubs(BTreeMap<PathBuf, String>);
 
-impl Kit {
-    fn new() -> Self {
-        let repo = Repo::empty();
-        copy_tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join(LIBRARY), repo.root());
-        repo.run(&["init"]).ok();
-        let modules = sorted(&repo.root().join("rust/src"));
-        let stubs = modules.into_iter().map(|path| (path.clone(), std::fs::read_to_string(path).unwrap()));
-        Self { stubs: stubs.collect(), repo }
+impl Stubs {
+    pub fn of(repo: &Repo) -> Self {
+        let modules = sorted(&repo.root().join("rust/src")).into_iter();
+        Self(modules.map(|path| (path.clone(), std::fs::read_to_string(path).unwrap())).collect())
     }
 
-    /// Judges these ports, function and text; all other functions are stubs. No earlier round is remembered.
-    fn judge(&self, ports: &[(&str, &str)], runs: &str) -> BTreeMap<String, Judged> {
-        for dir in ["rust/fuzz/seeds", ".implfuzz/cache/seeds", ".implfuzz/cache/fuzz"] {
-            drop(std::fs::remove_dir_all(self.repo.root().join(dir)));
-        }
-        let mut modules = self.stubs.clone();
+    /// Puts these ports, function and text, into the tree; all other functions are stubs.
+    pub fn plant(&self, ports: &[(&str, &str)]) {
+        let mut modules = self.0.clone();
         for (function, port) in ports {
             let planted = modules.values_mut().find_map(|text| plant(text, function, port));
             planted.unwrap_or_else(|| panic!("`{function}` has no stub"));
@@ -95,6 +89,29 @@ impl Kit {
         for (path, text) in modules {
             std::fs::write(path, text).unwrap();
         }
+    }
+}
+
+/// The library after `init`, into which ports are planted.
+struct Kit {
+    repo: Repo,
+    stubs: Stubs,
+}
+
+impl Kit {
+    fn new() -> Self {
+        let repo = Repo::empty();
+        copy_tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join(LIBRARY), repo.root());
+        repo.run(&["init"]).ok();
+        Self { stubs: Stubs::of(&repo), repo }
+    }
+
+    /// Judges these ports, function and text; all other functions are stubs. No earlier round is remembered.
+    fn judge(&self, ports: &[(&str, &str)], runs: &str) -> BTreeMap<String, Judged> {
+        for dir in ["rust/fuzz/seeds", ".implfuzz/cache/seeds", ".implfuzz/cache/fuzz"] {
+            drop(std::fs::remove_dir_all(self.repo.root().join(dir)));
+        }
+        self.stubs.plant(ports);
         let ran = self.repo.run(&["verify", "--all", "--format", "json", "--seconds", "240", "--runs", runs]);
         let json = ran.json("verify");
         let judged = ports.iter().map(|(function, _)| (function.to_string(), Judged::of(&json, function)));
@@ -141,7 +158,7 @@ impl Judged {
 
 #[test]
 fn every_wrong_port_is_refuted_and_no_right_one() {
-    let (planted, kit) = (Planted::all(), Kit::new());
+    let (planted, kit) = (Planted::all(PLANTED), Kit::new());
     no_right_port_is_refuted(&planted, &kit);
     every_wrong_port_is_refuted(&planted, &kit);
     a_contract_that_a_person_widens_refutes_more(&planted, &kit);
