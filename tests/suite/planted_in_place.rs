@@ -81,7 +81,7 @@ impl Driven {
         self.stubs.plant(&ports.iter().map(|(function, _, text)| (*function, *text)).collect::<Vec<_>>());
         let start = Instant::now();
         let ran =
-            self.repo.run(&["drivers", "--ports", "--seconds", "1", "--config", SECONDS, "--format", "json"]);
+            self.repo.run(&["drivers", "--ports", "--seconds", "5", "--config", SECONDS, "--format", "json"]);
         (by_symbol(&ran.json("drivers")["ports"]), start.elapsed())
     }
 }
