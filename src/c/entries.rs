@@ -34,9 +34,8 @@ pub const ROOM: [&str; 2] = if cfg!(target_arch = "aarch64") {
     ["-fpatchable-function-entry=16,0", "-fcf-protection=none"]
 };
 
-/// The compiler flag by which functions that are always inlined keep their calls. System headers write `__always_inline__`,
-/// which stays.
-pub const CALLED: &str = "-Dalways_inline=__unused__";
+/// Compiler flags by which functions that are always inlined keep their calls.
+pub const CALLED: [&str; 2] = ["-Dalways_inline=__unused__", "-D__always_inline__=__unused__"];
 
 impl Entries {
     /// The entries of a function.

@@ -66,7 +66,7 @@ pub fn run(arguments: &[OsString]) -> Result<bool> {
         settings.note(line.output.as_deref().unwrap_or("a.out"))?;
     }
     let patched = settings.are_patched(&line, &units);
-    let command = |called: Option<&str>| {
+    let command = |called: &[&str]| {
         let mut job = Job::new(compiler).env(INSIDE, "1").args(behind);
         if links {
             job = job.arg("-Wl,--whole-archive").arg(&settings.archive).arg("-Wl,--no-whole-archive");
@@ -90,7 +90,7 @@ pub fn run(arguments: &[OsString]) -> Result<bool> {
         job
     };
     if patched {
-        let output = command(Some(CALLED)).run(&Interrupt::none())?;
+        let output = command(&CALLED).run(&Interrupt::none())?;
         if output.exit.success() {
             std::io::stdout().write_all(&output.stdout)?;
             std::io::stderr().write_all(&output.stderr)?;
@@ -98,7 +98,7 @@ pub fn run(arguments: &[OsString]) -> Result<bool> {
         }
         // Some code compiles only where it is inlined, such as assembly with constants.
     }
-    Ok(command(None).inherit().run(&Interrupt::none())?.exit.success())
+    Ok(command(&[]).inherit().run(&Interrupt::none())?.exit.success())
 }
 
 /// Set for child processes: a compiler started by a compiler already has the port on its command line.

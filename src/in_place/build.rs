@@ -172,7 +172,7 @@ impl Place<'_> {
         write_atomic(&source, text.as_bytes())?;
         let object = source.with_extension("o");
         let beside = with_mutants.and(path.parent()).map(|dir| format!("-iquote{dir}"));
-        let compile = |more: Option<&str>| {
+        let compile = |more: &[&str]| {
             let job = Job::new(&self.toolchain.cc.path).dir(parts.root).timeout(time_limits::COMPILE_C);
             let mut job = job.args(&unit.flags).args(&beside).args(PATCHABLE).args(old_c_flags()).args(ROOM);
             if self.toolchain.cc.kind == CompilerKind::Gcc {
@@ -184,9 +184,10 @@ impl Place<'_> {
             let job = job.args(more).args(["-c", "-o"]).arg(&object).arg(&source);
             self.done(job, unit.file.0.as_path())
         };
-        match compile(inline_functions_have_copies(parts.library).then_some(CALLED)) {
+        let called = if inline_functions_have_copies(parts.library) { &CALLED[..] } else { &[] };
+        match compile(called) {
             // Some code compiles only where it is inlined, such as assembly with constants.
-            Err(error) if error.kind() == ErrorKind::C => compile(None)?,
+            Err(error) if error.kind() == ErrorKind::C => compile(&[])?,
             done => done?,
         }
         Ok(object)
