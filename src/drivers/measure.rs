@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::in_place::build;
 use crate::in_place::candidates::Candidates;
-use crate::in_place::run::{self, Enough, Judged, Number};
+use crate::in_place::run::{self, Enough, Excuse, Judged, Number};
 use crate::in_place::table::why_not;
 use crate::platform::process::Interrupt;
 use crate::project::Project;
@@ -113,14 +113,23 @@ pub(super) fn judge_all(
     functions.par_iter().map(judge).collect()
 }
 
-fn result(library: &Library, function: &Function, judged: Judged, made: &Mutants) -> Measured {
+/// Why mutants of some functions say nothing: a copy differs from C as they do, and neither is wrong.
+const OWN_CONSTANT: &str = "it gives an address of a constant inside of it, of which a copy has another";
+
+fn result(library: &Library, function: &Function, mut judged: Judged, made: &Mutants) -> Measured {
+    let copy = judged.killed.get(&0).map(|told| told.excuse);
+    let own_constant = (copy == Some(Some(Excuse::OtherConstant))).then(|| OWN_CONSTANT.to_owned());
+    if own_constant.is_some() {
+        judged.killed.clear();
+    }
     let mutants = made.of.get(&function.name).map_or(0, Vec::len);
     let same = made.same.get(&function.name).cloned().unwrap_or_default();
     let telling: BTreeSet<usize> = (1..=mutants).filter(|number| !same.contains(number)).collect();
     let killed = judged.killed.keys().filter(|number| telling.contains(number)).count();
     let kills = Share { reached: killed as u64, total: telling.len() as u64 };
     let name = &function.name;
-    let without = why_not(library, function).map(str::to_owned).or_else(|| made.without.get(name).cloned());
+    let without = why_not(library, function).map(str::to_owned);
+    let without = without.or_else(|| made.without.get(name).cloned()).or(own_constant);
     Measured {
         symbol: name.clone(),
         differs: judged.killed.get(&0).map(|told| told.difference),
