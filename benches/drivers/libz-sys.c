@@ -41,12 +41,15 @@ static uInt grow(struct run *r) {
     return size;
 }
 
-static voidpf take(voidpf opaque, uInt items, uInt size) { return (void)opaque, calloc(items, size); }
+/* Memory, until there is no more. */
+static voidpf take(voidpf left, uInt items, uInt size) { return (*(int *)left)-- > 0 ? calloc(items, size) : NULL; }
 static void give(voidpf opaque, voidpf block) { (void)opaque, free(block); }
 
 static z_stream stream(int how, Bytef *in, uInt size) {
     z_stream made = {0};
-    if (how & 1) made.zalloc = take, made.zfree = give;
+    static int left;
+    left = how % 16 == 15 ? how / 16 : 1000;
+    if (how & 1) made.zalloc = take, made.zfree = give, made.opaque = &left;
     made.next_in = in, made.avail_in = size;
     return made;
 }
@@ -184,20 +187,110 @@ static void summed(struct run *r, int skip, uInt n) {
     if (adler32_combine64(adler_a, adler_b, size_b) != adler) abort();
 }
 
+/* What each function says of a stream that is none: ended, never begun, a copy, or no stream at all. */
+static void no_deflate(z_streamp s, struct run *r) {
+    z_stream to = {0};
+    gz_header head = {0};
+    unsigned pending = 7;
+    int bits = 7;
+    uInt length = DICT;
+    deflate(s, Z_FINISH), deflateReset(s), deflateResetKeep(s), deflateParams(s, 1, 0), deflateTune(s, 1, 2, 3, 4);
+    deflatePrime(s, 1, 1), deflatePending(s, &pending, &bits), deflateUsed(s, &bits), deflateCopy(&to, s);
+    deflateSetHeader(s, &head), deflateSetDictionary(s, r->dict, length), deflateGetDictionary(s, r->window, &length);
+    deflateBound(s, 1000), deflateBound_z(s, 1000), deflateEnd(s);
+}
+
+static void no_inflate(z_streamp s, struct run *r) {
+    z_stream to = {0};
+    gz_header head = {0};
+    uInt length = DICT;
+    inflate(s, Z_NO_FLUSH), inflateReset(s), inflateResetKeep(s), inflateReset2(s, 15), inflatePrime(s, 1, 1);
+    inflateMark(s), inflateCodesUsed(s), inflateSyncPoint(s), inflateSync(s), inflateUndermine(s, 1), inflateCopy(&to, s);
+    inflateGetHeader(s, &head), inflateSetDictionary(s, r->dict, length), inflateValidate(s, 1);
+    inflateGetDictionary(s, r->window, &length), inflateEnd(s);
+    if (s == NULL || s->state == NULL) inflateBack(s, more, r, keep, r), inflateBackEnd(s);
+}
+
+/* Wrong arguments, and calls in the wrong order. */
+static void refused(struct run *r, int how) {
+    static const int numbers[] = {-16, -9, -8, -1, 0, 1, 7, 8, 9, 10, 15, 16, 24, 31, 32, 48};
+    int a = numbers[byte(r) % 16], b = numbers[byte(r) % 16], c = numbers[byte(r) % 16];
+    z_stream s = stream(how & 7, r->plain, 10), copy;
+    switch (how / 8 % 8) {
+    case 0: no_deflate(how & 1 ? &s : Z_NULL, r), no_inflate(how & 2 ? &s : Z_NULL, r); break;
+    case 1:
+        deflateInit_(&s, 1, how & 1 ? NULL : "0", sizeof s), deflateInit_(&s, 1, ZLIB_VERSION, how & 7);
+        inflateInit_(&s, how & 1 ? NULL : "0", sizeof s), inflateInit_(&s, ZLIB_VERSION, how & 7);
+        inflateBackInit_(&s, 15, r->window, how & 1 ? NULL : "0", sizeof s);
+        inflateBackInit_(&s, 15, r->window, ZLIB_VERSION, how & 7);
+        deflateInit(Z_NULL, 1), inflateInit(Z_NULL), inflateBackInit(Z_NULL, 15, r->window);
+        break;
+    case 2: case 3:
+        if (deflateInit2(&s, how & 1 ? a : 1, how & 2 ? Z_DEFLATED : c, how & 4 ? b : 15, how & 64 ? c : 1, how & 128 ? a : 0)
+            != Z_OK) break;
+        copy = s, no_deflate(&copy, r), s.zalloc = NULL, no_deflate(&s, r), s = copy;
+        s.next_out = how & 1 ? r->packed : NULL, s.avail_out = how & 2 ? PACKED : 0, s.next_in = how & 4 ? r->plain : NULL;
+        deflate(&s, a), deflateParams(&s, b, c), deflate(&s, c), deflateSetDictionary(&s, how & 1 ? NULL : r->dict, DICT);
+        deflatePrime(&s, b, a), deflatePending(&s, NULL, NULL), deflateUsed(&s, NULL), deflateSetHeader(&s, NULL);
+        deflateGetDictionary(&s, NULL, NULL), deflateCopy(NULL, &s), deflateBound(&s, (uLong)a), deflateEnd(&s);
+        deflateEnd(&s);
+        break;
+    case 4: case 5:
+        if (inflateInit2(&s, how & 1 ? a : 15) != Z_OK) break;
+        copy = s, no_inflate(&copy, r), s.zfree = NULL, no_inflate(&s, r), s = copy;
+        s.next_out = how & 1 ? r->again : NULL, s.avail_out = how & 2 ? PLAIN : 0, s.next_in = how & 4 ? r->plain : NULL;
+        inflate(&s, a), inflateSetDictionary(&s, r->dict, (uInt)byte(r)), inflatePrime(&s, b, a), inflateReset2(&s, c);
+        inflate(&s, b), s.next_in = r->plain, inflateSync(&s), inflateMark(&s), inflateGetDictionary(&s, NULL, NULL), inflateCopy(NULL, &s);
+        inflateGetHeader(&s, &(gz_header){0}), inflateEnd(&s), inflateEnd(&s);
+        break;
+    case 6:
+        if (inflateBackInit(&s, how & 1 ? a : 15, how & 2 ? NULL : r->window) != Z_OK) break;
+        inflateBack(&s, more, r, keep, r), inflateBackEnd(&s), inflateBackEnd(&s), inflateBack(&s, more, r, keep, r);
+        break;
+    default:
+        crc32(0, NULL, (uInt)a & 31), crc32_z(0, NULL, 5), adler32(0, NULL, 0), adler32_z(1, NULL, 5);
+        adler32_combine((uLong)byte(r) << 9, (uLong)byte(r) << 9, b), crc32_combine(1, 2, c), crc32_combine64(1, 2, b);
+        adler32_combine64(65521, (uLong)byte(r) << 24 | 65530, a);
+    }
+}
+
+/* What the functions for files say of no file, and of one that is used for the other purpose. */
+static void refused_file(struct run *r, gzFile gz, int how) {
+    int error;
+    char line[8];
+    switch (how % 16) {
+    case 0: gzread(gz, r->again, 10), gzfread(r->again, 2, 3, gz), (gzgetc)(gz), gzgets(gz, line, 8); break;
+    case 1: gzwrite(gz, r->plain, 10), gzfwrite(r->plain, 2, 3, gz), gzputc(gz, 'x'), gzputs(gz, "x"); break;
+    case 2: gzungetc('x', gz), gzungetc(-1, gz), gzgetc_(gz), gzprintf(gz, "x"); break;
+    case 3: gzflush(gz, how & 16 ? -1 : 6), gzflush(gz, Z_SYNC_FLUSH), gzsetparams(gz, 1, 0); break;
+    case 4: gzseek(gz, 1, SEEK_END), gzseek(gz, -1000, how & 16 ? SEEK_CUR : SEEK_SET), gzseek64(gz, 1, 3); break;
+    case 5: gztell(gz), gztell64(gz), gzoffset(gz), gzoffset64(gz), gzeof(gz), gzdirect(gz); break;
+    case 6: gzrewind(gz), gzerror(gz, NULL), gzerror(gz, &error), gzclearerr(gz); break;
+    case 7: gzread(gz, r->again, 0x80000000u), gzwrite(gz, r->plain, 0x80000000u); break;
+    case 8: gzfread(r->again, (z_size_t)-1, 2, gz), gzfwrite(r->plain, (z_size_t)-1, 2, gz); break;
+    case 9: gzfread(r->again, 0, 2, gz), gzfwrite(r->plain, 2, 0, gz), gzgets(gz, NULL, 8), gzgets(gz, line, 0); break;
+    case 10: gzbuffer(gz, 0), gzbuffer(gz, 0x80000000u), gzbuffer(gz, 1 + (unsigned)how); break;
+    case 11: if (gz == NULL) gzclose(gz), gzclose_r(gz), gzclose_w(gz); break;
+    default: gzsetparams(gz, how % 12 - 1, how / 32), gzputs(gz, ""), gzread(gz, r->again, 0), gzwrite(gz, r->plain, 0);
+    }
+}
+
 /* Writes a gz file without a name and reads it. */
 static void filed(struct run *r, uInt n) {
-    static const char *const modes[] = {"wb", "wb1h", "wbT", "w9f", "w6R", "w0F", "ab", "rw", "r+", "wbe"};
-    char path[32], line[64], *mode = (char *)modes[byte(r) % 10];
+    static const char *const modes[] = {"wb", "wb1h", "wbT", "w9f", "w6R", "w0F", "ab", "rw", "r+", "wbe", "b", "wx9",
+                                        "w1G", "a3"};
+    char path[32], line[64], *mode = (char *)modes[byte(r) % 14];
     FILE *file = tmpfile();
     int how = byte(r), calls = byte(r), error;
     if (file == NULL) return;
     snprintf(path, sizeof path, "/dev/fd/%d", fileno(file));
     gzFile gz = how & 1 ? gzopen64(path, mode) : gzopen(path, mode);
-    if (how & 2) gzbuffer(gz, 16u << how / 4 % 4);
+    if (how == 255) gzopen(NULL, mode), gzopen("/nowhere/at/all", mode), gzdopen(-1, mode), gzopen(path, "");
+    if (how & 2) gzbuffer(gz, 8u << how / 4 % 4);
     for (int i = calls % 16; i > 0 && gz != NULL; i--) {
         int op = byte(r);
         uInt part = (uInt)byte(r);
-        switch (op % 12) {
+        switch (op % 13) {
         case 0: gzputc(gz, op); break;
         case 1: gzputs(gz, "some text\n"); break;
         case 2: gzprintf(gz, "%d %s\n", (int)part, "text"); break;
@@ -207,15 +300,18 @@ static void filed(struct run *r, uInt n) {
         case 6: gzseek(gz, (z_off_t)part, op & 1 ? SEEK_CUR : SEEK_SET); break;
         case 7: gztell(gz), gzoffset(gz), gzdirect(gz), gzeof(gz); break;
         case 8: gzerror(gz, &error), gzclearerr(gz); break;
-        default: gzwrite(gz, r->plain, part < n ? part : n);
+        case 9: refused_file(r, op & 64 ? gz : NULL, op); break;
+        default: gzwrite(gz, r->plain, op & 64 ? n : part < n ? part : n);
         }
     }
     if (gz != NULL) how & 4 ? gzclose_w(gz) : gzclose(gz);
     if (how & 8) fseek(file, 0, SEEK_END), fwrite(r->at, 1, r->left % 256, file), fflush(file);
+    if (how % 16 == 4) fseek(file, how, SEEK_SET), fputc(calls, file), fflush(file);
+    lseek(fileno(file), 0, SEEK_SET);
     gz = how & 16 ? gzdopen(dup(fileno(file)), "rb") : gzopen(path, how & 32 ? "rbT" : "r");
     if (how & 16) gzrewind(gz);
     if (how & 64) gzbuffer(gz, 16u << how / 4 % 4);
-    for (int i = calls / 16; i > 0 && gz != NULL; i--) {
+    for (int i = calls / 16 * 2; i > 0 && gz != NULL; i--) {
         int op = byte(r);
         uInt part = (uInt)byte(r);
         switch (op % 12) {
@@ -227,6 +323,7 @@ static void filed(struct run *r, uInt n) {
         case 5: gzseek(gz, (z_off_t)part - op % 3 * 20, op & 1 ? SEEK_CUR : SEEK_SET); break;
         case 6: gztell(gz), gzoffset(gz), gzdirect(gz), gzeof(gz); break;
         case 7: gzerror(gz, &error), gzclearerr(gz); break;
+        case 8: refused_file(r, op & 64 ? gz : NULL, op); break;
         default: gzread(gz, r->again, part * 4);
         }
     }
@@ -239,7 +336,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                     calloc(1, DICT)};
     grow(&r);
     memcpy(r.dict, r.plain, DICT);
-    if (size > 8 && data[0] == 'f') filed(&r, grow(&r));
+    if (size > 0 && data[0] % 8 == 6) filed(&r, grow(&r));
     for (int step = 0; step < 4 && r.left > 0; step++) {
         int op = byte(&r), how = byte(&r), bits = 15;
         uInt n = op % 8 < 6 ? grow(&r) : r.left < PLAIN ? (uInt)r.left : PLAIN, packed;
@@ -251,7 +348,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             else inflated(&r, op & 32 ? byte(&r) : bits == 15 ? 0 : 8, r.packed, packed, bits);
             break;
         case 4: one_shot(&r, how, n); break;
-        case 5: summed(&r, how, n); break;
+        case 5: op & 8 ? refused(&r, how) : summed(&r, how, n); break;
         case 6: memcpy(r.packed, r.at, n), backwards(&r, how, r.packed, n); break;
         default: memcpy(r.packed, r.at, n), inflated(&r, how, r.packed, n, how & 128 ? -15 : 31);
         }
