@@ -10,15 +10,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAST = 65536, BLOCK = 1024, AREA = 8 * BLOCK, PACKED = PAST + 2 * AREA };
+enum { PAST = 66048, BLOCK = 1024, AREA = 8 * BLOCK, PACKED = PAST + 2 * AREA };
 
 /* The input, and two spaces for plain data, each with a history of PAST bytes in front of AREA bytes. */
-struct run { const uint8_t *at; size_t left; unsigned mixed; char *plain, *again, *packed; void *state; };
+struct run { const uint8_t *at; size_t left; unsigned mixed; char *plain, *again, *packed, *kept; void *state; };
 
 /* The next byte of the input, or one that follows from what was read when there are no more. */
 static int byte(struct run *r) {
     r->mixed = r->mixed * 1103515245 + (r->left > 0 ? *r->at : 12345);
     return r->left > 0 ? (r->left--, *r->at++) : (int)(r->mixed >> 16 & 255);
+}
+
+/* The size of a dictionary: small, or about as far as matches reach. */
+static int reach(struct run *r) {
+    int kind = byte(r), size = byte(r);
+    return kind % 4 ? size : kind & 4 ? PAST - 512 - 5 + size % 10 : PAST - size;
+}
+
+/* Memory, until there is no more; all must come back. */
+struct store { int left, held; };
+static int may_take(struct store *store) { return store->left-- > 0 && ++store->held; }
+static void *take(void *store, size_t size) { return may_take(store) ? malloc(size) : NULL; }
+static void *take_zeros(void *store, size_t size) { return may_take(store) ? calloc(1, size) : NULL; }
+static void give(void *store, void *block) { ((struct store *)store)->held--, free(block); }
+
+/* Half of the time, memory from a store. */
+static LZ4F_CustomMem memory_of(struct run *r, struct store *store) {
+    int kind = byte(r);
+    LZ4F_CustomMem memory = {kind & 8 ? take : NULL, kind & 16 ? take_zeros : NULL, give, store};
+    store->left = kind & 4 ? 100 : kind & 3;
+    return kind & 8 ? memory : (LZ4F_CustomMem){0};
 }
 
 /* Changes a byte of the `size` ones at `data`. */
@@ -76,9 +97,9 @@ static int pack(struct run *r, int how, const char *src, char *dst, int *n, int 
 
 /* Decodes `size` bytes. Only a block known to hold `room` bytes is `trusted` to functions without bounds. */
 static void unpack(struct run *r, const char *src, int size, int room, int trusted) {
-    int how = byte(r), known = how & 64 ? PAST : byte(r), some = how & 128 ? room : room * byte(r) / 255, result = room;
+    int how = byte(r), known = reach(r), some = how & 128 ? room : room * byte(r) / 255, result = room;
     char *dst = r->again + PAST, *dict = (how & 32 ? r->again : r->plain) + PAST - known; /* adjacent or elsewhere */
-    switch (trusted ? how % 10 : 4 + how % 6) {
+    switch (trusted ? how % 11 : 4 + how % 7) {
     case 0: result += LZ4_decompress_fast(src, dst, room) - size; break;
     case 1: result += LZ4_uncompress(src, dst, room) - size; break;
     case 2: result += LZ4_decompress_fast_withPrefix64k(src, dst, room) - size; break;
@@ -87,16 +108,47 @@ static void unpack(struct run *r, const char *src, int size, int room, int trust
     case 5: result = LZ4_uncompress_unknownOutputSize(src, dst, size, room); break;
     case 6: result = LZ4_decompress_safe_withPrefix64k(src, dst, size, room); break;
     case 7: result = LZ4_decompress_safe_usingDict(src, dst, size, room, dict, known); break;
-    case 8: LZ4_decompress_safe_partial_usingDict(src, dst, size, some, room, dict, known); break;
+    case 8: case 9: LZ4_decompress_safe_partial_usingDict(src, dst, size, some, room, dict, known); break;
     default: LZ4_decompress_safe_partial(src, dst, size, some, room); break;
     }
     if (trusted && result != room) abort();
 }
 
+/* A block written sequence by sequence, with lengths and offsets that are right, or not quite. */
+static int made_up(struct run *r, char *to, int room, int *plain) {
+    static const int odd[] = {1, 0, 65535, 65534, 64512, 15};
+    int size = 0, done = 0, sequences = byte(r) % 12;
+    for (int number = 0; number <= sequences && size + 600 < room; number++) {
+        int kind = byte(r), literals = kind & 1 ? byte(r) % 20 : kind & 2 ? byte(r) * 2 : 0;
+        int match = kind & 4 ? byte(r) % 20 : kind & 8 ? byte(r) * 2 : byte(r) % 4, value = byte(r);
+        int offset = kind & 16 ? 1 + value : kind & 32 ? done + literals + value % 5 - 2 : kind & 64 ? odd[value % 6] : 8;
+        to[size++] = (char)((literals < 15 ? literals : 15) << 4 | (match < 15 ? match : 15));
+        for (int rest = literals - 15; rest >= 0; rest -= 255) to[size++] = (char)(rest < 255 ? rest : 255);
+        for (int i = 0; i < literals; i++) to[size++] = (char)(value + i);
+        done += literals;
+        if (number == sequences) break; /* the last one has no match */
+        to[size++] = (char)offset, to[size++] = (char)(offset >> 8);
+        for (int rest = match - 15; rest >= 0; rest -= 255) to[size++] = (char)(rest < 255 ? rest : 255);
+        done += match + 4;
+    }
+    *plain = done;
+    return size;
+}
+
+/* Such a block, whole, with another block behind it, or cut off. */
+static void block(struct run *r) {
+    int plain, size = made_up(r, r->packed, 2 * AREA, &plain), how = byte(r);
+    if (how % 8 == 0) size = size * byte(r) / 255;
+    if (how % 8 == 1) size += byte(r) % 20;
+    if (how % 4 == 2) plain += byte(r) % 40 - 20;
+    if (how % 16 == 5) plain = byte(r) % 16;
+    unpack(r, r->packed, size, plain < 0 ? 0 : plain > AREA ? AREA : plain, 0);
+}
+
 /* Blocks that refer to former ones and perhaps to a dictionary, by the fast or the high compressor. */
 static void linked(struct run *r, int how) {
-    int hc = how & 1, level = byte(r) % 14, known = how & 2 ? PAST : byte(r), at = how & 4 ? 0 : 64, saved = 0;
-    char *dict = r->plain + PAST - known, kept[256];
+    int hc = how & 1, level = byte(r) % 14, known = reach(r), at = how & 4 ? 0 : 64, saved = 0;
+    char *dict = r->plain + PAST - known, *kept = r->kept;
     LZ4_stream_t *fast = how & 8 ? LZ4_create(dict) : LZ4_createStream(), *base = LZ4_createStream();
     LZ4_streamHC_t *high = how & 8 ? LZ4_createHC(dict) : LZ4_createStreamHC(), *high_base = LZ4_createStreamHC();
     LZ4_streamDecode_t *decoder = LZ4_createStreamDecode();
@@ -123,12 +175,22 @@ static void linked(struct run *r, int how) {
         default: size = LZ4_compress_fast_continue(fast, src, to, n, room, level);
         }
         if (size <= 0 || n == 0) break; /* a state is of no use after a failure */
+        if (kind % 64 == 32) { /* damaged, after which nothing more is right */
+            damage(r, to, (size_t)size);
+            LZ4_decompress_safe_continue(decoder, to, dst, size, n);
+            break;
+        }
         got = kind & 8 ? LZ4_decompress_safe_continue(decoder, to, dst, size, n) - n
                        : LZ4_decompress_fast_continue(decoder, to, dst, n) - size;
         if (got != 0 || memcmp(src, dst, (size_t)n) != 0) abort();
         if (n < all) break; /* the history of lz4hc then holds bytes that were not read */
-        at = kind / 64 == 3 && !saved && at > BLOCK ? 0 : kind / 64 == 2 ? at + n + 64 : at + n;
-        if (kind & 16) saved = 1, hc ? LZ4_saveDictHC(high, kept, byte(r)) : LZ4_saveDict(fast, kept, byte(r));
+        at = kind / 64 == 3 && !(kind & 16) && !saved && at > BLOCK ? 0 : kind / 64 == 2 ? at + n + 64 : at + n;
+        if (kind & 16) {
+            int keep = byte(r) % 8 ? byte(r) : PAST - byte(r) * 2;
+            char *place = keep == 0 ? NULL : kept;
+            saved = 1, hc ? LZ4_saveDictHC(high, place, keep) : LZ4_saveDict(fast, place, keep);
+            if (place == NULL) break; /* a dictionary that is attached would count again */
+        }
         if (kind & 32) LZ4_setCompressionLevel(high, byte(r) % 14);
     }
     LZ4_slideInputBuffer(fast), LZ4_slideInputBufferHC(high);
@@ -144,7 +206,10 @@ static void unframe(struct run *r, const char *src, size_t size, const char *dic
     LZ4F_decompressOptions_t options = {how >> 2 & 1, how >> 3 & 1, 0, 0};
     LZ4F_frameInfo_t info;
     LZ4F_dctx *dctx = NULL;
-    LZ4F_createDecompressionContext(&dctx, LZ4F_VERSION);
+    struct store store = {0};
+    if (how & 128) dctx = LZ4F_createDecompressionContext_advanced(memory_of(r, &store), LZ4F_VERSION);
+    else LZ4F_createDecompressionContext(&dctx, LZ4F_VERSION);
+    if (dctx == NULL) return;
     if (how & 16 && size >= LZ4F_HEADER_SIZE_MAX && !LZ4F_isError(LZ4F_headerSize(src, size))
         && !LZ4F_isError(LZ4F_getFrameInfo(dctx, &info, src, &used))) src += used, size -= used;
     while (hint != 0 && size > 0) {
@@ -153,14 +218,22 @@ static void unframe(struct run *r, const char *src, size_t size, const char *dic
         hint = known ? LZ4F_decompress_usingDict(dctx, r->again + to, &made, src, &used, dict, known, &options)
                      : LZ4F_decompress(dctx, r->again + to, &made, src, &used, how & 32 ? NULL : &options);
         if (LZ4F_isError(hint) || used + made == 0) break;
+        if (how & 64) {
+            size_t rest = size - used;
+            hint = LZ4F_getFrameInfo(dctx, &info, src + used, &rest);
+            if (LZ4F_isError(hint)) break;
+            used += rest;
+        }
         src += used, size -= used, to += made;
     }
     LZ4F_getErrorName(hint), LZ4F_getErrorCode(hint);
-    LZ4F_resetDecompressionContext(dctx), LZ4F_freeDecompressionContext(dctx);
+    if (how & 4) LZ4F_resetDecompressionContext(dctx);
+    LZ4F_freeDecompressionContext(dctx);
+    if (store.held != 0) abort();
 }
 
 static void framed(struct run *r, int how) {
-    size_t known = how & 8 ? 4096 : (size_t)byte(r), skip = how / 16 == 15 ? PAST : 0, size = 0, more = 0, part;
+    size_t known = (size_t)reach(r), skip = how / 16 == 15 ? PAST : 0, size = 0, more = 0, part;
     const char *dict = r->plain + PAST - known, *src = r->plain + PAST - skip;
     int a = byte(r), b = byte(r), kind, way = how % 8;
     size_t n = (size_t)grow(r, r->plain + PAST, AREA) + skip;
@@ -169,7 +242,12 @@ static void framed(struct run *r, int how) {
     LZ4F_compressOptions_t options = {b >> 6 & 1, {0}};
     LZ4F_CDict *cdict = LZ4F_createCDict(dict, known);
     LZ4F_cctx *cctx = NULL;
-    LZ4F_createCompressionContext(&cctx, LZ4F_VERSION);
+    struct store store = {0};
+    LZ4F_CustomMem memory = memory_of(r, &store);
+    if (how & 128) LZ4F_freeCDict(cdict), cdict = LZ4F_createCDict_advanced(memory, dict, known);
+    if (how & 128) cctx = LZ4F_createCompressionContext_advanced(memory, LZ4F_VERSION);
+    else LZ4F_createCompressionContext(&cctx, LZ4F_VERSION);
+    if (cctx == NULL) way = 0;
     switch (way) {
     case 0: size = LZ4F_compressFrame(r->packed, PACKED, src, n, &prefs); break;
     case 1: size = LZ4F_compressFrame_usingCDict(cctx, r->packed, PACKED, src, n, cdict, &prefs); break;
@@ -195,22 +273,82 @@ static void framed(struct run *r, int how) {
         unframe(r, r->packed, size, dict, known);
     }
     LZ4F_freeCDict(cdict), LZ4F_freeCompressionContext(cctx);
+    if (store.held != 0) abort();
 }
 
-/* Writes a frame to a file in memory and reads it. */
+/* Writes a frame to a file and reads it; the file may be damaged, or of the wrong kind. */
 static void filed(struct run *r, int how) {
-    LZ4F_preferences_t prefs = {{(LZ4F_blockSizeID_t)(3 + how % 3), LZ4F_blockLinked, LZ4F_contentChecksumEnabled,
-        LZ4F_frame, 0, 0, LZ4F_noBlockChecksum}, how / 16, 0, 0, {0}}; /* block size 3 is an error */
+    static const LZ4F_blockSizeID_t sizes[] = {LZ4F_default, LZ4F_max64KB, LZ4F_max64KB, LZ4F_max256KB, LZ4F_max1MB,
+        LZ4F_max4MB, (LZ4F_blockSizeID_t)3, (LZ4F_blockSizeID_t)8}; /* the last ones are errors */
+    LZ4F_preferences_t prefs = {{sizes[how % 8], LZ4F_blockLinked, LZ4F_contentChecksumEnabled,
+        LZ4F_frame, 0, 0, LZ4F_noBlockChecksum}, how / 16, 0, 0, {0}};
     LZ4_writeFile_t *writer = NULL;
     LZ4_readFile_t *reader = NULL;
-    FILE *file = fmemopen(r->packed, PACKED, "w+");
-    int n = grow(r, r->plain + PAST, AREA);
-    if (!LZ4F_isError(LZ4F_writeOpen(&writer, file, how & 8 ? NULL : &prefs)))
-        LZ4F_write(writer, r->plain + PAST, (size_t)n), LZ4F_writeClose(writer);
-    rewind(file);
-    if (!LZ4F_isError(LZ4F_readOpen(&reader, file)))
-        LZ4F_read(reader, r->again + PAST, (size_t)n), LZ4F_readClose(reader);
+    int kind = byte(r), n = grow(r, r->plain + PAST, AREA), part = byte(r) * 8, twice = byte(r) % 8 == 0;
+    FILE *file = kind % 16 == 1 ? fopen("/dev/null", "r") : kind % 16 == 2 ? fopen("/dev/full", "w") : tmpfile();
+    if (file == NULL) return;
+    if (kind % 16 == 3) n = PAST + AREA; /* several blocks */
+    if (!LZ4F_isError(LZ4F_writeOpen(&writer, file, how & 8 ? NULL : &prefs))) {
+        LZ4F_write(writer, r->plain + (n > AREA ? 0 : PAST), (size_t)n);
+        if (twice) LZ4F_write(writer, NULL, 1), LZ4F_write(writer, r->plain, 0), LZ4F_write(writer, r->plain, 99);
+        LZ4F_writeClose(writer);
+    }
+    if (kind % 16 == 4) fseek(file, byte(r), SEEK_SET), fputc(part, file);
+    if (kind % 16 == 5) fwrite("\x04\x22\x4d\x18", 1, 4, file), fwrite(r->at, 1, r->left < 99 ? r->left : 99, file);
+    fseek(file, kind % 128 > 95 ? byte(r) % 8 : 0, SEEK_SET);
+    if (!LZ4F_isError(LZ4F_readOpen(&reader, file))) {
+        if (twice) LZ4F_read(reader, NULL, 1), LZ4F_read(reader, r->again, 0);
+        for (int calls = 0; calls < 12; calls++) {
+            size_t got = LZ4F_read(reader, r->again + PAST, part ? (size_t)part : (size_t)AREA);
+            if (got == 0 || LZ4F_isError(got)) break;
+        }
+        LZ4F_readClose(reader);
+    }
     fclose(file);
+}
+
+/* What the functions say of missing or unfit arguments. */
+static void refused(struct run *r, int how) {
+    LZ4_writeFile_t *writer = NULL;
+    LZ4_readFile_t *reader = NULL;
+    LZ4F_cctx *cctx = NULL;
+    LZ4F_dctx *dctx = NULL;
+    LZ4F_preferences_t prefs = {0};
+    LZ4F_frameInfo_t info;
+    FILE *file = tmpfile();
+    size_t few = (size_t)byte(r), zero = 0;
+    char *packed = r->packed, *to = r->again + PAST;
+    LZ4_initStreamHC(NULL, sizeof(LZ4_streamHC_t)), LZ4_initStreamHC(r->state, few);
+    LZ4_initStreamHC((char *)r->state + 1 + how % 7, sizeof(LZ4_streamHC_t)), LZ4_initStream(r->state, few);
+    LZ4_initStream(NULL, sizeof(LZ4_stream_t)), LZ4_initStream((char *)r->state + 1 + how % 7, sizeof(LZ4_stream_t));
+    LZ4_resetStreamStateHC(NULL, to), LZ4_resetStreamStateHC((char *)r->state + 1, to);
+    LZ4_compress_HC_extStateHC(NULL, r->plain, packed, 9, 99, how % 14);
+    LZ4_compress_HC_extStateHC_fastReset((char *)r->state + 1, r->plain, packed, 9, 99, how % 14);
+    LZ4F_writeOpen(NULL, file, NULL), LZ4F_writeOpen(&writer, NULL, NULL), LZ4F_write(NULL, r->plain, 5);
+    LZ4F_writeClose(NULL), LZ4F_readOpen(NULL, file), LZ4F_readOpen(&reader, NULL), LZ4F_read(NULL, to, 5);
+    LZ4F_readClose(NULL), LZ4F_readOpen(&reader, file);
+    LZ4_freeStream(NULL), LZ4_freeStreamHC(NULL), LZ4_freeStreamDecode(NULL), LZ4F_freeCDict(NULL);
+    LZ4F_freeCompressionContext(NULL), LZ4F_freeDecompressionContext(NULL);
+    LZ4_compress_default(r->plain, packed, how & 1 ? -1 : LZ4_MAX_INPUT_SIZE + 1, 99), LZ4_compressBound(-how);
+    LZ4_compress_HC(r->plain, packed, how & 1 ? -1 : LZ4_MAX_INPUT_SIZE + 1, 99, 9), LZ4_compressBound(0x7e000001);
+    LZ4_compress_fast(r->plain, packed, 0, how % 3, 1), LZ4_compress_HC(r->plain, packed, 0, how % 3, how % 14);
+    LZ4_decompress_safe(packed, to, how & 2 ? 0 : 1, 0), LZ4_decompress_safe(packed, to, -1, 9);
+    LZ4_decompress_safe_partial(packed, to, 0, 0, 0), LZ4_decoderRingBufferSize(-how);
+    LZ4F_createCompressionContext(&cctx, LZ4F_VERSION), LZ4F_createDecompressionContext(&dctx, LZ4F_VERSION);
+    LZ4F_compressUpdate(cctx, packed, PACKED, r->plain, 9, NULL), LZ4F_flush(cctx, packed, PACKED, NULL);
+    LZ4F_compressEnd(cctx, packed, PACKED, NULL), LZ4F_compressBegin(cctx, packed, few % 24, NULL);
+    LZ4F_uncompressedUpdate(cctx, packed, PACKED, r->plain, 9, NULL), LZ4F_flush(cctx, packed, few, NULL);
+    LZ4F_compressUpdate(cctx, packed, few, r->plain, few, NULL), LZ4F_compressEnd(cctx, packed, few % 9, NULL);
+    prefs.frameInfo.contentSize = 5, prefs.frameInfo.blockSizeID = (LZ4F_blockSizeID_t)(how % 10);
+    LZ4F_compressFrame(packed, few, r->plain, few, how & 4 ? &prefs : NULL);
+    if (!LZ4F_isError(LZ4F_compressBegin(cctx, packed, PACKED, &prefs)))
+        LZ4F_compressUpdate(cctx, packed, PACKED, r->plain, 4 + few % 3, NULL), LZ4F_compressEnd(cctx, packed, PACKED, NULL);
+    LZ4F_headerSize(NULL, 9), LZ4F_headerSize(packed, few % 20), memcpy(packed, "\x04\x22\x4d\x18\x40\x40", 6);
+    LZ4F_headerSize(packed, few % 20), packed[4] = (char)how, LZ4F_headerSize(packed, few % 20);
+    few %= 20, LZ4F_getFrameInfo(dctx, &info, packed, &few), few = 3;
+    if (LZ4F_isError(LZ4F_decompress(dctx, to, &zero, packed, &few, NULL)) == 0)
+        few = 9, LZ4F_getFrameInfo(dctx, &info, packed, &few);
+    LZ4F_freeCompressionContext(cctx), LZ4F_freeDecompressionContext(dctx), fclose(file);
 }
 
 static void hashed(struct run *r, int how) {
@@ -231,13 +369,13 @@ static void hashed(struct run *r, int how) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct run r = {data, size, 0, calloc(1, PAST + AREA), calloc(1, PAST + AREA), calloc(1, PACKED), NULL};
+    struct run r = {data, size, 0, calloc(1, PAST + AREA), calloc(1, PAST + AREA), calloc(1, PACKED), calloc(1, PAST), NULL};
     char *plain = r.plain + PAST;
-    r.state = malloc((size_t)LZ4_sizeofStateHC());
+    r.state = malloc((size_t)LZ4_sizeofStateHC() + 8);
     for (int i = 0, n = 1 + grow(&r, plain - 512, 512); i + n < 512; i++) plain[i + n - 512] = plain[i - 512];
-    memcpy(r.again, r.plain, PAST);
     for (int step = 0; step < 4 && r.left > 0; step++) {
         int op = byte(&r), how = byte(&r), n, room, packed, raw = r.left < BLOCK ? (int)r.left : BLOCK;
+        memcpy(r.again, r.plain, PAST);
         switch (op % 8) {
         case 0: case 1:
             n = grow(&r, plain, AREA), room = how & 64 ? LZ4_compressBound(n) : how & 128 ? n : n / 2;
@@ -246,7 +384,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             break;
         case 2: case 3: linked(&r, how); break;
         case 4: case 5: framed(&r, how); break;
-        case 6: op / 8 % 8 == 7 ? filed(&r, how) : op & 8 ? hashed(&r, how)
+        case 6: op & 8 ? block(&r) : op & 16 ? filed(&r, how) : op & 32 ? refused(&r, how) : op & 64 ? hashed(&r, how)
                 : unpack(&r, (const char *)r.at, raw, BLOCK, 0); break;
         default: /* raw bytes as a frame, or behind the start of one */
             memcpy(r.packed, "\x04\x22\x4d\x18", 4), memcpy(r.packed + 4, r.at, (size_t)raw);
@@ -256,6 +394,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     LZ4_versionNumber(), LZ4_versionString(), LZ4F_getVersion(), LZ4F_compressionLevel_max(), XXH_versionNumber();
     LZ4_sizeofState(), LZ4_sizeofStreamState(), LZ4_sizeofStreamStateHC();
     LZ4_decoderRingBufferSize((int)size), LZ4F_getBlockSize((LZ4F_blockSizeID_t)(size % 9));
-    free(r.plain), free(r.again), free(r.packed), free(r.state);
+    free(r.plain), free(r.again), free(r.packed), free(r.kept), free(r.state);
     return 0;
 }
