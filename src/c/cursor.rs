@@ -256,6 +256,12 @@ impl<'tu> Cursor<'tu> {
         }
     }
 
+    /// Where it begins in the code: where the outermost macro is used, if it begins in one.
+    pub(super) fn start_in_code(self) -> Location {
+        // SAFETY: the cursor's unit is alive.
+        expansion(unsafe { clang_getRangeStart(clang_getCursorExtent(self.raw)) })
+    }
+
     pub(super) fn end(self) -> Location {
         // SAFETY: the cursor's unit is alive.
         location(unsafe { clang_getRangeEnd(clang_getCursorExtent(self.raw)) })

@@ -1,8 +1,9 @@
 //! The edits that make mutants: an operator replaced, a constant changed by one, a condition negated, a
-//! statement dropped, a variable narrowed. Text from macros stays unchanged.
+//! statement dropped, a variable narrowed. Text from macros stays unchanged, unless a function has no other.
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
+use super::macro_edits;
 use super::operator_replacements::others;
 use crate::c::cursor::{Cursor, Location};
 use crate::c::expr::is_zero;
@@ -29,6 +30,9 @@ pub(super) fn edits(definition: Cursor<'_>, text: &str) -> Vec<Edit> {
     };
     let mut walk = Walk { text, start: &start, edits: Vec::new() };
     walk.visit(body);
+    if walk.edits.is_empty() {
+        macro_edits::visit(&mut walk, body);
+    }
     walk.edits.sort_by(|a, b| (a.range.start, a.range.end, &a.by).cmp(&(b.range.start, b.range.end, &b.by)));
     walk.edits.dedup();
     walk.edits
@@ -46,9 +50,9 @@ pub(super) fn between(
     (here && text.get(range.clone()).is_some()).then_some(range)
 }
 
-struct Walk<'a> {
-    text: &'a str,
-    start: &'a Location,
+pub(super) struct Walk<'a> {
+    pub text: &'a str,
+    pub start: &'a Location,
     edits: Vec<Edit>,
 }
 
@@ -93,7 +97,7 @@ impl Walk<'_> {
         between(self.text, self.start, (from, to))
     }
 
-    fn push(&mut self, node: Cursor<'_>, range: Option<Range<usize>>, by: &str, what: &str) {
+    pub fn push(&mut self, node: Cursor<'_>, range: Option<Range<usize>>, by: &str, what: &str) {
         let Some(range) = range else { return };
         let old = self.text[range.clone()].split_whitespace().collect::<Vec<_>>().join(" ");
         let old = match old.char_indices().nth(40) {
@@ -226,7 +230,7 @@ impl Walk<'_> {
 }
 
 /// Whether the function stays valid without the statement.
-fn is_droppable(node: Cursor<'_>) -> bool {
+pub(super) fn is_droppable(node: Cursor<'_>) -> bool {
     match node.kind() {
         CXCursor_CallExpr | CXCursor_CompoundAssignOperator | CXCursor_BreakStmt | CXCursor_ContinueStmt => {
             true

@@ -7,6 +7,7 @@ mod callees;
 mod copies;
 mod definitions;
 mod edits;
+mod macro_edits;
 mod operator_replacements;
 mod same_code;
 mod saturating;

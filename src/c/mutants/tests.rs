@@ -58,6 +58,19 @@ fn a_result_type_in_a_macro_belongs_to_the_function() {
 }
 
 #[test]
+fn a_function_of_macros_alone_loses_whole_statements() {
+    let text = "struct s { int *m_a; };\n#define a (s->m_a)\n#define SET(x, y) do { x = y; } while (0)\n\
+        #define ID(x) x\nvoid set(struct s *s, int *p) { a = p; }\nvoid also(struct s *s, int *p) { SET(s->m_a, p); }\n\
+        int *get(struct s *s) { return ID(a); }\nvoid nothing(void) { }\n";
+    let made = mutants_in(text, "gcc", 100);
+    let told = |name| made.of[&SymbolName::new(name)].iter().map(|m| m.what.as_str()).collect::<Vec<_>>();
+    assert_eq!(told("set"), ["`a = p` dropped"]);
+    assert_eq!(told("also"), ["`SET(s->m_a, p)` dropped"]);
+    assert_eq!(told("get"), ["`ID(a)` → `((void *)0)`"]);
+    assert_eq!(made.without.keys().map(SymbolName::as_str).collect::<Vec<_>>(), ["nothing"]);
+}
+
+#[test]
 fn every_kind_of_change_is_made_and_macros_are_left_alone() {
     let all = mutants_of("gcc", 100);
     let count = &all.of[&SymbolName::new("count")];
