@@ -3,6 +3,7 @@
 
 use super::aside;
 use super::build::{Parts, flags};
+use super::dictionary;
 use super::driver::{Driver, Language};
 use super::place::Place;
 use crate::c::flags::old_c_flags;
@@ -19,11 +20,12 @@ use std::time::Duration;
 
 const SANITISED: [&str; 6] =
     ["-O1", "-g1", "-w", "-fno-omit-frame-pointer", "-fsanitize=address,fuzzer-no-link", "-fno-lto"];
-/// Bytes, seconds and megabytes of one input.
-const LIMITS: [&str; 3] = ["-max_len=4096", "-timeout=5", "-rss_limit_mb=1024"];
+/// Bytes, seconds and megabytes of one input. Long inputs from the start: libFuzzer would use a minute for short ones, and
+/// few of those reach anything in a parser.
+const LIMITS: [&str; 4] = ["-max_len=4096", "-len_control=0", "-timeout=2", "-rss_limit_mb=1024"];
 
-/// libFuzzer in a process of its own, which goes on after a crash.
-const FORK: [&str; 4] = ["-fork=1", "-ignore_crashes=1", "-ignore_timeouts=1", "-ignore_ooms=1"];
+/// libFuzzer in processes of its own, which go on after a crash.
+const FORK: [&str; 3] = ["-ignore_crashes=1", "-ignore_timeouts=1", "-ignore_ooms=1"];
 /// The most seconds in which further inputs are made, and how many are kept.
 const MORE_SECONDS: u64 = 10;
 const MOST_MORE: usize = 3000;
@@ -31,6 +33,9 @@ const MOST_MORE: usize = 3000;
 const ANY: &[u8] = b"implfuzz";
 /// Keeps them.
 const KEEP: &str = include_str!("../../templates/in_place/keep.c");
+
+/// The file of the words that libFuzzer puts into inputs.
+const WORDS: &str = "words.dict";
 
 /// The inputs of a driver.
 #[derive(Debug)]
@@ -84,6 +89,7 @@ pub fn sanitised(parts: Parts, place: Place) -> Result<Sanitised> {
     }
     fs::create_dir_all(place.dir)?;
     aside::clear(place.dir)?;
+    dictionary::write(parts.library, parts.root, &place.dir.join(WORDS))?;
     let compile = |(number, unit): (usize, &Unit)| {
         let object = place.dir.join(format!("sanitised{number}.o"));
         let job = Job::new(&place.toolchain.cc.path).dir(parts.root).timeout(time_limits::COMPILE_C);
@@ -133,8 +139,12 @@ impl Sanitised {
                 _ => error,
             })
         };
-        let time = format!("-max_total_time={seconds}");
-        let output = run(&|job| job.args(FORK).arg(&time).args(&folders).timeout(limit))?;
+        let words = format!("-dict={}", place.dir.join(WORDS).display());
+        let fork = format!("-fork={}", rayon::current_num_threads());
+        let fuzz = |job: Job, seconds: u64| {
+            job.args(FORK).args([&fork, &words, &format!("-max_total_time={seconds}")]).timeout(limit)
+        };
+        let output = run(&|job| fuzz(job, seconds).args(&folders))?;
         if !output.exit.success() && is_empty(&found)? && is_empty(&breaking)? {
             return Err(does_not_run(driver, &output));
         }
@@ -158,10 +168,8 @@ impl Sanitised {
         fs::rename(&kept, dir.join(EARLIER))?;
         mend(dir)?;
         // What is found now is no part of the corpus.
-        let time = format!("-max_total_time={}", (seconds / 6).clamp(1, MORE_SECONDS));
-        run(&|job| {
-            job.args(FORK).arg(&time).args([&found, &kept]).env("IMPLFUZZ_KEEP", &more).timeout(limit)
-        })?;
+        let time = (seconds / 6).clamp(1, MORE_SECONDS);
+        run(&|job| fuzz(job, time).args([&found, &kept]).env("IMPLFUZZ_KEEP", &more))?;
         for file in files(&more)?.into_iter().skip(MOST_MORE) {
             fs::remove_file(file)?;
         }

@@ -1,7 +1,7 @@
 //! Runs a C library with its drivers, and judges functions inside of these executions: where the program calls a
 //! function, C runs, memory is put back, a candidate runs on the same memory, and both results are compared.
 //!
-//! `driver` finds drivers, `corpus` makes their inputs, `build` makes the program (with `table`, `port`, `outside` and
+//! `driver` finds drivers, `corpus` makes their inputs (with `dictionary`), `build` makes the program (with `table`, `port`, `outside` and
 //! `tape`), `run` runs it (with `aside`), and `typed` says what a difference means. The judge itself is C, in `templates/in_place`;
 //! DESIGN.md describes it.
 
@@ -14,6 +14,7 @@ pub mod candidates;
 pub mod table;
 mod port;
 pub mod build;
+mod dictionary;
 pub mod corpus;
 pub mod run;
 pub mod typed;

@@ -4,6 +4,7 @@
 use super::callees::{Over, over_callees};
 use super::definitions::{Definitions, ids, renamed};
 use super::edits::{Edit, edits};
+use super::macro_edits::macro_edits;
 use super::saturating::{SATURATING, saturating};
 use super::{Mutant, Plant, spread};
 use crate::c::cursor::TranslationUnit;
@@ -62,7 +63,10 @@ fn of_one(
     (most, plant): (usize, Plant),
 ) -> std::result::Result<Vec<Copy>, String> {
     let (definition, name) = definitions.find(function)?;
-    let edits = edits(definition, &function.text);
+    let mut edits = edits(definition, &function.text);
+    if edits.is_empty() {
+        edits = macro_edits(definition, &function.text);
+    }
     let ids = ids(function, &edits);
     let mut edits = spread(edits.into_iter().zip(ids).collect(), most);
     if plant == Plant::ForTests {

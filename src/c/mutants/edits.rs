@@ -3,7 +3,6 @@
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
-use super::macro_edits;
 use super::operator_replacements::others;
 use crate::c::cursor::{Cursor, Location};
 use crate::c::expr::is_zero;
@@ -30,12 +29,7 @@ pub(super) fn edits(definition: Cursor<'_>, text: &str) -> Vec<Edit> {
     };
     let mut walk = Walk { text, start: &start, edits: Vec::new() };
     walk.visit(body);
-    if walk.edits.is_empty() {
-        macro_edits::visit(&mut walk, body);
-    }
-    walk.edits.sort_by(|a, b| (a.range.start, a.range.end, &a.by).cmp(&(b.range.start, b.range.end, &b.by)));
-    walk.edits.dedup();
-    walk.edits
+    walk.sorted()
 }
 
 /// The byte range in `text` between two places of a file, where `text` begins at `start`; `None` if they are
@@ -52,11 +46,20 @@ pub(super) fn between(
 
 pub(super) struct Walk<'a> {
     pub text: &'a str,
+    /// Where the text begins.
     pub start: &'a Location,
-    edits: Vec<Edit>,
+    pub edits: Vec<Edit>,
 }
 
 impl Walk<'_> {
+    /// The edits, in text order.
+    pub fn sorted(mut self) -> Vec<Edit> {
+        self.edits
+            .sort_by(|a, b| (a.range.start, a.range.end, &a.by).cmp(&(b.range.start, b.range.end, &b.by)));
+        self.edits.dedup();
+        self.edits
+    }
+
     fn visit(&mut self, node: Cursor<'_>) {
         if !node.is_in_macro() {
             match node.kind() {

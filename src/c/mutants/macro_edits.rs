@@ -3,13 +3,25 @@
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
-use super::edits::{Walk, is_droppable};
+use super::edits::{Edit, Walk, is_droppable};
 use crate::c::cursor::Cursor;
 use clang_sys::*;
 use std::ops::Range;
 
+/// All such edits of a definition with this text, in text order.
+pub(super) fn macro_edits(definition: Cursor<'_>, text: &str) -> Vec<Edit> {
+    let start = definition.start();
+    let mut walk = Walk { text, start: &start, edits: Vec::new() };
+    definition
+        .children()
+        .iter()
+        .filter(|c| c.kind() == CXCursor_CompoundStmt)
+        .for_each(|body| visit(&mut walk, *body));
+    walk.sorted()
+}
+
 /// Adds the edits of all statements below `node`.
-pub(super) fn visit(walk: &mut Walk, node: Cursor<'_>) {
+fn visit(walk: &mut Walk, node: Cursor<'_>) {
     let children = node.children();
     for child in &children {
         let is_statement = match node.kind() {
@@ -53,5 +65,6 @@ fn until_semicolon(walk: &Walk, node: Cursor<'_>) -> Option<Range<usize>> {
     let text = &text[..end];
     let closes = |open: char, close: char| text.matches(open).count() == text.matches(close).count();
     // A brace or a quote is no simple statement, and half of a bracket no whole one.
-    (!text.contains(['{', '}', '"', '\'']) && closes('(', ')') && closes('[', ']')).then_some(from..from + end)
+    (!text.contains(['{', '}', '"', '\'']) && closes('(', ')') && closes('[', ']'))
+        .then_some(from..from + end)
 }

@@ -7,10 +7,12 @@
 //! position asks for the chunks at that position.
 
 mod body;
+mod literals;
 mod token;
 mod split_items;
 
 pub use body::body;
+pub use literals::literals;
 
 use crate::digest::sha256;
 use split_items::{Form, Piece, cut, is_attribute, outside};

@@ -1,0 +1,85 @@
+//! The values of string literals, and of characters in a row, such as `{ 'O', 'K' }`.
+
+use super::token::{Joined, Kind, Token, tokens};
+use std::collections::BTreeSet;
+
+/// The values with two bytes or more in a C text. What `#include` names is none.
+pub fn literals(text: &[u8]) -> BTreeSet<Vec<u8>> {
+    let joined = Joined::of(text);
+    let (mut found, mut row, mut is_included) = (BTreeSet::new(), Vec::new(), false);
+    for token in tokens(&joined) {
+        if token.first {
+            is_included = false;
+        }
+        is_included |= token.is("include");
+        match quoted(&token) {
+            Some(('\'', value)) => row.extend(value),
+            Some((_, value)) if !is_included => drop(found.insert(value)),
+            _ if token.is(",") => {}
+            _ => drop(found.insert(std::mem::take(&mut row))),
+        }
+    }
+    found.retain(|value| value.len() > 1);
+    found
+}
+
+/// The quote and the value of a literal, if it is a string or a character.
+fn quoted(token: &Token) -> Option<(char, Vec<u8>)> {
+    let quote =
+        token.text.chars().last().filter(|last| token.kind == Kind::Literal && "'\"".contains(*last))?;
+    let inner = token.text.split_once(quote)?.1.strip_suffix(quote)?;
+    Some((quote, value(inner.as_bytes())))
+}
+
+/// C17, 6.4.4.4; what has no escape is itself.
+fn value(mut text: &[u8]) -> Vec<u8> {
+    let mut value = Vec::new();
+    while let Some((&first, rest)) = text.split_first() {
+        text = rest;
+        let (b'\\', Some((&escape, after))) = (first, rest.split_first()) else {
+            value.push(first);
+            continue;
+        };
+        let (digits, radix, most) = match escape {
+            b'x' => (after, 16, after.len()),
+            b'0'..=b'7' => (rest, 8, 3),
+            _ => (&[][..], 8, 0),
+        };
+        let count = digits.iter().take(most).take_while(|digit| char::from(**digit).is_digit(radix)).count();
+        if count > 0 {
+            let number = digits[..count].iter().fold(0u32, |number, digit| {
+                number.wrapping_mul(radix) + char::from(*digit).to_digit(radix).unwrap_or(0)
+            });
+            value.push(number.to_le_bytes()[0]);
+            text = &digits[count..];
+            continue;
+        }
+        text = after;
+        value.push(match escape {
+            b'a' => 7,
+            b'b' => 8,
+            b't' => b'\t',
+            b'n' => b'\n',
+            b'v' => 11,
+            b'f' => 12,
+            b'r' => b'\r',
+            other => other,
+        });
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_and_rows_of_characters_have_values() {
+        let text = br#"#include "a.h"
+            /* "no" */ const char *a = "xml\n\x41\1018" "%PDF", *b = L"wide", c = 'x';
+            const char d[] = { 'O', 'K', '\0' }; int e = f('1', "", "q\"\\");"#;
+        let found = literals(text);
+        let wanted: [&[u8]; 5] = [b"%PDF", b"OK\0", b"q\"\\", b"wide", b"xml\nAA8"];
+        assert_eq!(found.iter().map(Vec::as_slice).collect::<Vec<_>>(), wanted);
+    }
+}

@@ -1,0 +1,58 @@
+//! A dictionary for libFuzzer: the words that the library compares its input with. They are in its C text.
+
+use crate::c::text::literals;
+use crate::error::Result;
+use crate::platform::workspace::write_atomic;
+use crate::symbol::Library;
+use camino::Utf8Path;
+use fs_err as fs;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// The longest word, and how many are used, the shortest first: longer ones are messages in most cases.
+const LONGEST: usize = 32;
+const MOST: usize = 2000;
+
+/// Writes the dictionary of a library to `file`.
+///
+/// # Errors
+/// `Io`.
+pub(super) fn write(library: &Library, root: &Utf8Path, file: &Path) -> Result<()> {
+    let mut words = BTreeSet::new();
+    for unit in &library.units {
+        words.extend(literals(&fs::read(root.join(&unit.file.0))?));
+    }
+    let mut words: Vec<Vec<u8>> = words.into_iter().filter(|word| word.len() <= LONGEST).collect();
+    words.sort_by_key(Vec::len);
+    words.truncate(MOST);
+    Ok(write_atomic(file, text(&words).as_bytes())?)
+}
+
+/// A line for each word, in quotes; libFuzzer knows `\xAB`.
+fn text(words: &[Vec<u8>]) -> String {
+    let mut text = String::new();
+    for word in words {
+        text.push('"');
+        for byte in word {
+            match byte {
+                b'"' | b'\\' => drop(write!(text, "\\{}", char::from(*byte))),
+                b' '..=b'~' => text.push(char::from(*byte)),
+                _ => drop(write!(text, "\\x{byte:02X}")),
+            }
+        }
+        text.push_str("\"\n");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_written_as_libfuzzer_reads_them() {
+        let words = [b"a\"\\".to_vec(), b"\n\xff".to_vec()];
+        assert_eq!(text(&words), "\"a\\\"\\\\\"\n\"\\x0A\\xFF\"\n");
+    }
+}
