@@ -29,14 +29,14 @@ void implfuzz_branches_begin(uint64_t calls)
 }
 
 /* Calls C, and says whether the call counts: one that leaves the process is not judged. */
-int implfuzz_count_branches(uint32_t entry, const struct registers *registers, const void *arguments, size_t bytes,
+int implfuzz_count_branches(uint32_t entry, struct registers *registers, const void *arguments, size_t bytes,
                             struct result_registers *result)
 {
     uint64_t *counters = (uint64_t *)__llvm_profile_begin_counters();
     size_t size = bytes_of_counters();
     memset(counters, 0, size);
     STATE->outside = NULL;
-    implfuzz_call(implfuzz_original(entry), registers, arguments, bytes, result, NULL);
+    implfuzz_call(implfuzz_original(entry), registers, arguments, bytes, result, registers);
     if (STATE->outside || STATE->counted_calls == 0)
         return 0;
     STATE->counted_calls--;

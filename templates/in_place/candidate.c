@@ -14,6 +14,7 @@
 #define TICK_MICROSECONDS 4000
 /* A candidate gets this many times the time of C, and this many ticks more. */
 #define PATIENCE 10
+#define JUDGE_STACK_BYTES ((size_t)1 << 20)
 #define SIGNAL_STACK ((size_t)1 << 16)
 
 static void leave(enum difference difference)
@@ -42,11 +43,23 @@ static void on_tick(int signal)
         leave(HUNG);
 }
 
+/* A stack between two pages that cannot be touched. */
+static unsigned char *stack_of(size_t bytes)
+{
+    unsigned char *stack = mmap(NULL, bytes + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    mprotect(stack + PAGE, bytes, PROT_READ | PROT_WRITE);
+    return stack + PAGE;
+}
+
+void *implfuzz_judge_stack(void)
+{
+    return STATE->judging || STATE->in_candidate || !STATE->stack_base ? NULL : STATE->judge_stack;
+}
+
 void implfuzz_candidates_make(void)
 {
-    unsigned char *stack = mmap(NULL, STACK_BYTES + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    mprotect(stack + PAGE, STACK_BYTES, PROT_READ | PROT_WRITE);
-    STATE->candidate_stack = stack + PAGE;
+    STATE->candidate_stack = stack_of(STACK_BYTES);
+    STATE->judge_stack = stack_of(JUDGE_STACK_BYTES) + JUDGE_STACK_BYTES;
     stack_t signals = {.ss_size = SIGNAL_STACK};
     signals.ss_sp = mmap(NULL, SIGNAL_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     sigaltstack(&signals, NULL);

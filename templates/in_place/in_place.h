@@ -195,6 +195,7 @@ struct state {
     unsigned char *stack_base;   /* where the driver's stack ends */
     unsigned char *stack_before, *stack_after;
     unsigned char *candidate_stack; /* STACK_BYTES, between two pages that cannot be touched */
+    unsigned char *judge_stack;     /* its end */
 
     /* The run. */
     uint64_t input;
@@ -281,6 +282,11 @@ void *implfuzz_original(uint32_t entry);
 
 /* candidate.c */
 void implfuzz_candidates_make(void);
+/*
+ * Where the trampoline lets the judge run, out of reach for what candidates write around the driver's stack; NULL for
+ * where it is: inside of a judged call.
+ */
+void *implfuzz_judge_stack(void);
 /* The ticks that a candidate gets, for those that C took. */
 unsigned implfuzz_patience(unsigned ticks_of_c);
 enum difference implfuzz_run(void *candidate, const struct registers *registers, const void *arguments, size_t bytes,
@@ -298,7 +304,7 @@ int implfuzz_is_distinct(const struct implfuzz_function *function, const struct 
 
 /* branches.c */
 void implfuzz_branches_begin(uint64_t calls);
-int implfuzz_count_branches(uint32_t entry, const struct registers *registers, const void *arguments, size_t bytes,
+int implfuzz_count_branches(uint32_t entry, struct registers *registers, const void *arguments, size_t bytes,
                             struct result_registers *result);
 void implfuzz_branches_write(const char *file);
 

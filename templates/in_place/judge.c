@@ -131,14 +131,19 @@ static void words_of(const struct places *places, const struct registers *regist
     }
 }
 
+/* The most bytes that the trampoline has on the driver's stack. */
+#define TRAMPOLINE_BYTES 512
+
 /* What a call begins with. */
 struct call {
     const struct implfuzz_function *function;
     void *original;
-    const struct registers *registers;
+    struct registers registers;
     unsigned char *stack;
     size_t bytes;
     int error;
+    /* The trampoline's frame, which is below the caller's, and its bytes. */
+    unsigned char *trampoline, trampoline_bytes[TRAMPOLINE_BYTES];
 };
 
 /* Runs a function on what the call began with, and puts memory back behind it. */
@@ -152,7 +157,7 @@ static enum difference try(void *code, const struct call *call, const struct pic
     STATE->code = code == call->original ? NULL : code;
     mprotect(STATE->secret, SECRET_BYTES, PROT_NONE);
     enum difference difference =
-        implfuzz_run(code, call->registers, call->stack, call->function->stack_bytes, &picture.result);
+        implfuzz_run(code, &call->registers, call->stack, call->function->stack_bytes, &picture.result);
     picture.error = errno;
     mprotect(STATE->secret, SECRET_BYTES, PROT_READ | PROT_WRITE);
     keep_allocations(&picture);
@@ -169,6 +174,7 @@ static enum difference try(void *code, const struct call *call, const struct pic
         difference = DIFFERS_HEAP;
     implfuzz_put_back_before();
     memcpy(call->stack, STATE->stack_before, call->bytes);
+    memcpy(call->trampoline, call->trampoline_bytes, (size_t)(call->stack - call->trampoline));
     return difference;
 }
 
@@ -226,7 +232,7 @@ static int candidates(uint32_t number, const struct call *call, const struct pic
         }
         one_line(said);
         char where[PLACES * 32];
-        words_of(&places, call->registers, where, sizeof where);
+        words_of(&places, &call->registers, where, sizeof where);
         implfuzz_report("killed %u %zu %d %lu %lu %d %s %s\n", number, at, difference, (unsigned long)STATE->input,
                         (unsigned long)own->calls_of_input, places.excuse, where, said);
     }
@@ -286,7 +292,8 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
     }
     /* The caller's frames, from the arguments on the stack upwards. */
     unsigned char *stack = frame + 16;
-    if (stack > STATE->stack_base || (size_t)(STATE->stack_base - stack) > STACK_BYTES)
+    unsigned char *trampoline = (unsigned char *)registers;
+    if (stack > STATE->stack_base || (size_t)(STATE->stack_base - stack) > STACK_BYTES || stack - trampoline > TRAMPOLINE_BYTES)
         return 0;
     size_t bytes = (size_t)(STATE->stack_base - stack);
     STATE->judging = 1;
@@ -301,7 +308,9 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
     forget_allocations();
     STATE->tape.count = STATE->tape.used = 0;
     implfuzz_track();
-    implfuzz_call(implfuzz_original(entry), registers, stack, function->stack_bytes, &c->result, NULL);
+    struct call call = {function, implfuzz_original(entry), *registers, stack, bytes, error, trampoline, {0}};
+    memcpy(call.trampoline_bytes, trampoline, (size_t)(stack - trampoline));
+    implfuzz_call(call.original, registers, stack, function->stack_bytes, &c->result, trampoline);
     c->error = errno;
     if (STATE->outside || STATE->overflow || implfuzz_has_outgrown()) {
         own->outside = STATE->outside ? STATE->outside : "too-many-pages";
@@ -313,7 +322,6 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
         memcpy(STATE->stack_after, stack, bytes);
         implfuzz_put_back_before();
         memcpy(stack, STATE->stack_before, bytes);
-        struct call call = {function, implfuzz_original(entry), registers, stack, bytes, error};
         if (candidates(number, &call, c)) {
             own->judged++;
             own->judged_of_input++;

@@ -18,11 +18,16 @@ implfuzz_trampoline:
     sub sp, sp, #FRAME
     keep_arguments sp
     str w17, [sp, #TARGET]
-    mov w0, w17
+    bl implfuzz_judge_stack
+    mov x9, x0
+    ldr w0, [sp, #TARGET]
     mov x1, sp
     mov x2, x29
     add x3, sp, #RESULT
-    bl implfuzz_judge
+    cbz x9, 2f
+    mov sp, x9
+2:  bl implfuzz_judge
+    sub sp, x29, #FRAME
     cbz w0, 1f
     ldp x0, x1, [sp, #RESULT]
     ldp q0, q1, [sp, #RESULT+16]

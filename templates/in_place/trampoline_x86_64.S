@@ -19,11 +19,17 @@ implfuzz_trampoline:
     and $-16, %rsp
     keep_arguments %rsp
     mov %r11d, TARGET(%rsp)
-    mov %r11d, %edi
+    call implfuzz_judge_stack
+    mov TARGET(%rsp), %edi
     mov %rsp, %rsi
     mov %rbp, %rdx
     lea RESULT(%rsp), %rcx
-    call implfuzz_judge
+    test %rax, %rax
+    jz 2f
+    mov %rax, %rsp
+2:  call implfuzz_judge
+    lea -FRAME(%rbp), %rsp
+    and $-16, %rsp
     test %eax, %eax
     jz 1f
     mov RESULT+0(%rsp), %rax

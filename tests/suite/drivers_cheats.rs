@@ -14,6 +14,7 @@ struct shape *shape_new(int side);
 int area(struct shape **at, int scale);
 const struct rule *rule_of(struct shape **at);
 const char *label(struct shape **at);
+int mark(int *number);
 ";
 
 const LIBRARY: &str = "\
@@ -29,6 +30,7 @@ struct shape *shape_new(int side) {
 }
 const struct rule *rule_of(struct shape **at) { return &RULES[(*at)->side & 1]; }
 const char *label(struct shape **at) { return (*at)->side & 1 ? \"odd\" : \"\"; }
+int mark(int *number) { return ++*number; }
 ";
 
 const DRIVER: &str = "\
@@ -42,6 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         *at = shape_new(data[i]);
         sum += (*at)->kind->area(at, data[i + 1]) + rule_of(at)->first + label(at)[0];
         free(*at);
+        int number = data[i];
+        sum += mark(&number);
     }
     free(at);
     return sum == 1 ? -1 : 0;
@@ -117,6 +121,23 @@ fn an_overflow_in_a_port_is_a_panic() {
     let ports = judged(&library(&[("area", port)]), 10);
     let said = ports["area"]["differs"]["said"].as_str().unwrap();
     assert!(said.contains("attempt to multiply with overflow"), "{:#}", ports["area"]);
+}
+
+/// The judge is not where a port can reach it from its caller's variables.
+#[test]
+fn a_port_that_overwrites_the_stack_below_its_caller_is_told() {
+    let port = "pub unsafe fn mark(number: *mut ::core::ffi::c_int) -> ::core::ffi::c_int {
+    for words in 1..4096 {
+        unsafe { number.sub(words).write_volatile(0x41414141) };
+    }
+    unsafe {
+        *number += 1;
+        *number
+    }
+}";
+    let mark = &judged(&library(&[("mark", port)]), 10)["mark"];
+    assert_eq!((&mark["differs"]["what"], &mark["broke"]), (&json!("stack"), &Value::Null), "{mark:#}");
+    assert_eq!(mark["differs"]["call"], json!(1));
 }
 
 /// Clones of a repository have crates of the same name, whose builds cargo takes for one another.
