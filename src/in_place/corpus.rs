@@ -74,6 +74,8 @@ impl Corpus {
 #[derive(Debug)]
 pub struct Sanitised {
     objects: Vec<PathBuf>,
+    /// What libFuzzer puts into inputs.
+    dictionary: Option<PathBuf>,
 }
 
 /// Compiles the library for fuzzing.
@@ -89,7 +91,8 @@ pub fn sanitised(parts: Parts, place: Place) -> Result<Sanitised> {
     }
     fs::create_dir_all(place.dir)?;
     aside::clear(place.dir)?;
-    dictionary::write(parts.library, parts.root, &place.dir.join(WORDS))?;
+    let words = place.dir.join(WORDS);
+    let dictionary = dictionary::write(parts.library, parts.root, &words)?.then_some(words);
     let compile = |(number, unit): (usize, &Unit)| {
         let object = place.dir.join(format!("sanitised{number}.o"));
         let job = Job::new(&place.toolchain.cc.path).dir(parts.root).timeout(time_limits::COMPILE_C);
@@ -100,7 +103,7 @@ pub fn sanitised(parts: Parts, place: Place) -> Result<Sanitised> {
     };
     let numbered: Vec<(usize, &Unit)> = parts.library.units.iter().enumerate().collect();
     let objects = numbered.into_par_iter().map(compile).collect::<Result<_>>()?;
-    Ok(Sanitised { objects })
+    Ok(Sanitised { objects, dictionary })
 }
 
 impl Sanitised {
@@ -139,10 +142,11 @@ impl Sanitised {
                 _ => error,
             })
         };
-        let words = format!("-dict={}", place.dir.join(WORDS).display());
+        let words = self.dictionary.as_ref().map(|file| format!("-dict={}", file.display()));
         let fork = format!("-fork={}", rayon::current_num_threads());
         let fuzz = |job: Job, seconds: u64| {
-            job.args(FORK).args([&fork, &words, &format!("-max_total_time={seconds}")]).timeout(limit)
+            let time = format!("-max_total_time={seconds}");
+            job.args(FORK).args(&words).args([&fork, &time]).timeout(limit)
         };
         let output = run(&|job| fuzz(job, seconds).args(&folders))?;
         if !output.exit.success() && is_empty(&found)? && is_empty(&breaking)? {

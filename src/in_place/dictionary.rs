@@ -14,11 +14,11 @@ use std::path::Path;
 const LONGEST: usize = 32;
 const MOST: usize = 2000;
 
-/// Writes the dictionary of a library to `file`.
+/// Writes the dictionary of a library to `file`; with no words there is none, for libFuzzer refuses an empty one.
 ///
 /// # Errors
 /// `Io`.
-pub(super) fn write(library: &Library, root: &Utf8Path, file: &Path) -> Result<()> {
+pub(super) fn write(library: &Library, root: &Utf8Path, file: &Path) -> Result<bool> {
     let mut words = BTreeSet::new();
     for unit in &library.units {
         words.extend(literals(&fs::read(root.join(&unit.file.0))?));
@@ -26,7 +26,8 @@ pub(super) fn write(library: &Library, root: &Utf8Path, file: &Path) -> Result<(
     let mut words: Vec<Vec<u8>> = words.into_iter().filter(|word| word.len() <= LONGEST).collect();
     words.sort_by_key(Vec::len);
     words.truncate(MOST);
-    Ok(write_atomic(file, text(&words).as_bytes())?)
+    write_atomic(file, text(&words).as_bytes())?;
+    Ok(!words.is_empty())
 }
 
 /// A line for each word, in quotes; libFuzzer knows `\xAB`.
