@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 
 /// The state of a symbol. What leads to which is in `grade`.
 #[derive(
@@ -153,6 +154,9 @@ pub struct CallInPlace {
     pub driver: String,
     /// Number of the function's call in that execution, from 1; 0 where only the driver's end differs.
     pub call: u64,
+    /// Number of the allocation in that call that fails on both sides, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failing: Option<NonZeroU64>,
 }
 
 /// One input on which the port and the C original disagree, minimised.

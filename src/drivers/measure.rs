@@ -2,6 +2,7 @@
 
 use super::{Driven, Report, Work};
 use crate::c::mutants::{Mutant, Mutants, Plant, mutants};
+use crate::config::Config;
 use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::in_place::build;
@@ -79,13 +80,19 @@ pub fn measure(
     reporter.event(Event::StepFinished { message: String::new() });
     let count = reached.len();
     reporter.event(Event::StepStarted { step: format!("judging {count} functions in place"), total: None });
-    let enough = Enough { time: project.config.drivers.time_for_function(), calls: CALLS };
+    let enough = enough_of(&project.config, CALLS);
     let judged = judge_all(&report.drivers, &programs, reached, enough, interrupt)?;
     reporter.event(Event::StepFinished { message: String::new() });
     let result = |(number, (judged, _)): (&Number, (Judged, Vec<u64>))| {
         result(&project.library, &project.library.functions[*number], judged, &made)
     };
     Ok(reached.iter().zip(judged).map(result).collect())
+}
+
+/// The time of the settings and these calls.
+pub(super) fn enough_of(config: &Config, calls: u64) -> Enough {
+    let fails_allocations = config.fuzz.fail_allocations;
+    Enough { time: config.drivers.time_for_function(), calls, fails_allocations }
 }
 
 /// Judges the candidates of these functions with all drivers that reach them, several functions at a time; with each

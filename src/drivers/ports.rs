@@ -1,6 +1,6 @@
 //! Judges the ports in the tree inside of the drivers' executions.
 
-use super::measure::{CALLS, judge_all};
+use super::measure::{CALLS, enough_of, judge_all};
 use super::{Report, Work};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
@@ -180,8 +180,8 @@ impl<'a> PortsBuilt<'a> {
     /// As many calls as a grade asks for, with each driver, and so many that the port reaches the inputs that mutants reach:
     /// kills are earned on calls that the port makes, too.
     fn enough(&self) -> Enough {
-        let time = self.project.config.drivers.time_for_function();
-        Enough { time, calls: self.project.config.grade.executions.max(CALLS * MORE_OF_INPUT) }
+        let config = &self.project.config;
+        enough_of(config, config.grade.executions.max(CALLS * MORE_OF_INPUT))
     }
 
     /// Runs the drivers with a port in C's place, each on its inputs that reach the function; with what came of it the
@@ -225,7 +225,9 @@ impl<'a> PortsBuilt<'a> {
         let file = Work::of(self.project, self.interrupt)?.dir("ports").join("input");
         fs_err::write(&file, input)?;
         if place.call > 0 {
-            return run::judge(program, function, &[&file], self.enough(), self.interrupt);
+            let fails_allocations = place.failing.is_some();
+            let enough = Enough { fails_allocations, ..self.enough() };
+            return run::judge(program, function, &[&file], enough, self.interrupt);
         }
         let replaced = run::replace(program, function, &[&file], self.interrupt)?;
         let killed = replaced.differs.into_iter().map(|told| (0, told)).collect();

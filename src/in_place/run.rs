@@ -6,6 +6,7 @@ use crate::platform::process::{Exit, Interrupt, Job, Output};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -52,6 +53,8 @@ pub struct Told {
     pub input: PathBuf,
     /// Number of the function's call in the run on that input, from 1.
     pub call: u64,
+    /// Number of the allocation that fails in this call, from 1.
+    pub failing: Option<NonZeroU64>,
     /// Why it may be right.
     pub excuse: Option<Excuse>,
     /// Where memory differs: the first words.
@@ -176,6 +179,8 @@ pub struct Enough {
     pub time: Duration,
     /// Judged calls that differ from each other.
     pub calls: u64,
+    /// Whether each call is also judged with allocations that fail, on both sides.
+    pub fails_allocations: bool,
 }
 
 /// Judges the candidates of one function on inputs.
@@ -189,18 +194,20 @@ pub fn judge(
     enough: Enough,
     interrupt: &Interrupt,
 ) -> Result<Judged> {
-    let Enough { time, calls } = enough;
-    let script = script(&format!("function {function} {} {calls}", time.as_millis()), inputs);
+    let Enough { time, calls, fails_allocations } = enough;
+    let fails = if fails_allocations { "fail-allocations\n" } else { "" };
+    let script = script(&format!("{fails}function {function} {} {calls}", time.as_millis()), inputs);
     let output = scripted(program, script, time + BEYOND, interrupt)?;
     let mut judged = Judged::default();
     for words in report(&String::from_utf8_lossy(&output.report)) {
         match words[..] {
-            ["killed", _, candidate, how, input, call, excuse, places, ref said @ ..] => {
+            ["killed", _, candidate, how, input, call, failing, excuse, places, ref said @ ..] => {
                 let how = how.parse().ok().and_then(Difference::from_repr);
                 let told = Told {
                     difference: how.unwrap_or(Difference::Memory),
                     input: nth(inputs, input),
                     call: parse(call) as u64,
+                    failing: NonZeroU64::new(parse(failing) as u64),
                     excuse: excuse.parse().ok().and_then(Excuse::from_repr),
                     places: places.split(',').filter(|place| *place != "-").map(place).collect(),
                     said: said.join(" "),
@@ -276,6 +283,7 @@ pub fn replace(
                     difference: how.unwrap_or(Difference::Whole),
                     input: nth(inputs, input),
                     call: 0,
+                    failing: None,
                     excuse: None,
                     places: Vec::new(),
                     said: said.join(" "),

@@ -276,6 +276,7 @@ mod tests {
             difference,
             input: "input".into(),
             call: 1,
+            failing: None,
             excuse,
             places: places.collect(),
             said: String::new(),

@@ -15,6 +15,7 @@
 /* A candidate gets this many times the time of C, and this many ticks more. */
 #define PATIENCE 10
 #define JUDGE_STACK_BYTES ((size_t)1 << 20)
+#define USED_BYTES ((size_t)1 << 17)
 #define SIGNAL_STACK ((size_t)1 << 16)
 
 static void leave(enum difference difference)
@@ -54,6 +55,11 @@ static unsigned char *stack_of(size_t bytes)
 void *implfuzz_judge_stack(void)
 {
     return STATE->judging || STATE->in_candidate || !STATE->stack_base ? NULL : STATE->judge_stack;
+}
+
+void implfuzz_fill_candidate_stack(unsigned char byte)
+{
+    memset(STATE->candidate_stack + STACK_BYTES - USED_BYTES, byte, USED_BYTES);
 }
 
 void implfuzz_candidates_make(void)

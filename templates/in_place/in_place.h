@@ -123,7 +123,7 @@ struct region {
 
 #define CANDIDATES 64
 /* Places of differences that are told. */
-#define PLACES 8
+#define PLACES 16
 #define SEEN ((size_t)1 << 16)
 /* The kernel has a limit of 65,530 mappings, and each page of the log makes two. */
 #define LOG_PAGES (1u << 14)
@@ -201,17 +201,21 @@ struct state {
     uint64_t input;
     int report;
     enum purpose purpose;
+    int fails_allocations; /* whether calls are also judged with an allocation that fails */
     /* branches.c: calls of C that still count, and the sums of their counters. */
     uint64_t counted_calls, *branch_counts;
     struct counts {
         uint64_t calls, calls_of_input, judged, judged_of_input, distinct, unsteady;
-        unsigned char killed[CANDIDATES], alive, unclear;
+        unsigned char killed[CANDIDATES], alive, unclear, allocates;
         const char *outside;
     } *counts;
     /* Hashes of the calls that were judged, by which equal ones are known. */
     uint64_t seen[SEEN];
     /* What was allocated and freed since this was last cleared, as a hash; and how many blocks were allocated. */
     uint64_t allocations, allocated;
+    /* Blocks that were asked for since then, the one that is not given (0 for none), and whether that was so. */
+    uint64_t asked, failing;
+    int failed;
     /* rust_heap.c; `said` is what a panic printed */
     size_t rust_used, rust_live;
     char said[512];
@@ -287,6 +291,8 @@ void implfuzz_candidates_make(void);
  * where it is: inside of a judged call.
  */
 void *implfuzz_judge_stack(void);
+/* Gives the part of the candidates' stack that most functions use other bytes. */
+void implfuzz_fill_candidate_stack(unsigned char byte);
 /* The ticks that a candidate gets, for those that C took. */
 unsigned implfuzz_patience(unsigned ticks_of_c);
 enum difference implfuzz_run(void *candidate, const struct registers *registers, const void *arguments, size_t bytes,

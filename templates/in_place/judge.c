@@ -49,7 +49,8 @@ static void keep_allocations(struct picture *picture)
 
 static void forget_allocations(void)
 {
-    STATE->allocations = STATE->allocated = 0;
+    STATE->allocations = STATE->allocated = STATE->asked = 0;
+    STATE->failed = 0;
 }
 
 /* Whether blocks may have other addresses than C's. */
@@ -146,15 +147,23 @@ struct call {
     unsigned char *trampoline, trampoline_bytes[TRAMPOLINE_BYTES];
 };
 
-/* Runs a function on what the call began with, and puts memory back behind it. */
-static enum difference try(void *code, const struct call *call, const struct picture *c, struct places *places)
+static void put_back(const struct call *call)
+{
+    implfuzz_put_back_before();
+    memcpy(call->stack, STATE->stack_before, call->bytes);
+    memcpy(call->trampoline, call->trampoline_bytes, (size_t)(call->stack - call->trampoline));
+}
+
+/* Runs a function on what the call began with, and puts memory back behind it. `nested` is what its calls of itself reach, or
+ * NULL for C. */
+static enum difference try(void *code, void *nested, const struct call *call, const struct picture *c, struct places *places)
 {
     struct picture picture = {0};
     implfuzz_rust_heap_clear();
     forget_allocations();
     errno = call->error;
     STATE->tape.next = 0;
-    STATE->code = code == call->original ? NULL : code;
+    STATE->code = nested;
     mprotect(STATE->secret, SECRET_BYTES, PROT_NONE);
     enum difference difference =
         implfuzz_run(code, &call->registers, call->stack, call->function->stack_bytes, &picture.result);
@@ -172,9 +181,7 @@ static enum difference try(void *code, const struct call *call, const struct pic
         difference = LEFT_PROCESS;
     if (difference == SAME && STATE->rust_live != 0)
         difference = DIFFERS_HEAP;
-    implfuzz_put_back_before();
-    memcpy(call->stack, STATE->stack_before, call->bytes);
-    memcpy(call->trampoline, call->trampoline_bytes, (size_t)(call->stack - call->trampoline));
+    put_back(call);
     return difference;
 }
 
@@ -200,29 +207,64 @@ static int may_be_right(enum difference difference, const struct places *places)
     return places->excuse != NONE || difference == DIFFERS_MEMORY || difference == DIFFERS_STACK || difference == DIFFERS_VARIABLE;
 }
 
+/* Whether C does the same on the candidates' stack as on the driver's. Some bytes may be what it finds on a stack. */
+enum steadiness { NOT_KNOWN, STEADY, UP_TO_BYTES, UNSTEADY };
+
+/* The bytes are those that differ, with one stack or with another. */
+static enum steadiness steadiness(const struct call *call, const struct picture *c, struct places *bytes)
+{
+    for (int time = 0; time < 2; time++) {
+        struct places found = {0};
+        implfuzz_fill_candidate_stack(time ? 0x5b : 0xa4);
+        /* Candidates call themselves through the judge, whose frames move all below. */
+        if (try(call->original, time ? call->original : NULL, call, c, &found) == SAME)
+            continue;
+        /* More may differ than are listed. */
+        if (found.count == 0 || found.count + bytes->count >= PLACES)
+            return UNSTEADY;
+        memcpy(bytes->address + bytes->count, found.address, found.count * sizeof *found.address);
+        memcpy(bytes->bytes + bytes->count, found.bytes, found.count);
+        bytes->count += found.count;
+    }
+    return bytes->count ? UP_TO_BYTES : STEADY;
+}
+
+/* Whether all bytes that differ are such. */
+static int is_without_value(const struct places *own, const struct places *of_c)
+{
+    for (size_t at = 0; at < own->count; at++) {
+        unsigned bytes = own->bytes[at];
+        for (size_t other = 0; other < of_c->count; other++)
+            if (((uintptr_t)own->address[at] ^ (uintptr_t)of_c->address[other]) < 8)
+                bytes &= ~(unsigned)of_c->bytes[other];
+        if (bytes)
+            return 0;
+    }
+    return own->count != 0;
+}
+
 /* Whether the call says something of the candidates: C does the same twice, also on their stack. */
 static int candidates(uint32_t number, const struct call *call, const struct picture *c)
 {
     struct counts *own = &STATE->counts[number];
-    int is_steady = -1;
+    enum steadiness steady = NOT_KNOWN;
+    struct places found = {0};
     for (size_t at = 0; at < call->function->count; at++) {
         if (own->killed[at])
             continue;
         struct places places = {0};
         void *candidate = call->function->candidates[at];
-        enum difference difference = try(candidate, call, c, &places);
+        enum difference difference = try(candidate, candidate, call, c, &places);
         /* The machine may have been slow. */
         if (difference == HUNG)
-            difference = try(candidate, call, c, &places);
+            difference = try(candidate, candidate, call, c, &places);
         if (difference == SAME)
             continue;
         char said[sizeof STATE->said];
         memcpy(said, STATE->said, sizeof said);
-        if (is_steady < 0) {
-            struct places of_c = {0};
-            is_steady = try(call->original, call, c, &of_c) == SAME;
-        }
-        if (!is_steady)
+        if (steady == NOT_KNOWN)
+            steady = steadiness(call, c, &found);
+        if (steady == UNSTEADY || (steady == UP_TO_BYTES && is_without_value(&places, &found)))
             return 0;
         if (function_has_port(call->function) && may_be_right(difference, &places) && own->unclear < MOST_UNCLEAR) {
             own->unclear++;
@@ -233,10 +275,53 @@ static int candidates(uint32_t number, const struct call *call, const struct pic
         one_line(said);
         char where[PLACES * 32];
         words_of(&places, &call->registers, where, sizeof where);
-        implfuzz_report("killed %u %zu %d %lu %lu %d %s %s\n", number, at, difference, (unsigned long)STATE->input,
-                        (unsigned long)own->calls_of_input, places.excuse, where, said);
+        implfuzz_report("killed %u %zu %d %lu %lu %lu %d %s %s\n", number, at, difference, (unsigned long)STATE->input,
+                        (unsigned long)own->calls_of_input, (unsigned long)STATE->failing, places.excuse, where, said);
     }
     return 1;
+}
+
+/* How many allocations of a call fail, one at a time: the first ones, and one of the next. */
+#define FAILING_FIRST 4
+#define FAILING_LATER 61
+
+/* What C does where an allocation fails: whether it survives, and the allocation was asked for. */
+static int run_without_memory(const struct call *call, struct picture *c)
+{
+    forget_allocations();
+    errno = call->error;
+    STATE->tape.count = STATE->tape.used = STATE->tape.next = 0;
+    STATE->code = NULL;
+    STATE->ticks_allowed = implfuzz_patience(REPLACED_TICKS);
+    unsigned ticks = STATE->ticks;
+    enum difference end =
+        implfuzz_run(call->original, &call->registers, call->stack, call->function->stack_bytes, &c->result);
+    c->error = errno;
+    STATE->ticks_allowed = implfuzz_patience(STATE->ticks - ticks);
+    keep_allocations(c);
+    int is_one = end == SAME && STATE->failed && !STATE->overflow && !implfuzz_has_outgrown();
+    STATE->overflow = 0;
+    if (is_one) {
+        implfuzz_keep_after();
+        memcpy(STATE->stack_after, call->stack, call->bytes);
+    }
+    put_back(call);
+    return is_one;
+}
+
+/* Judges the candidates where one allocation of the call fails, on both sides. */
+static void judge_without_memory(uint32_t number, const struct call *call, struct picture *c)
+{
+    struct counts *own = &STATE->counts[number];
+    for (uint64_t at = 1; at <= FAILING_FIRST + 1 && own->alive; at++) {
+        STATE->failing = at <= FAILING_FIRST ? at : at + own->calls % FAILING_LATER;
+        /* Where C does not survive it, no port has to; later ones may not even be asked for. */
+        if (!run_without_memory(call, c) || !candidates(number, call, c))
+            break;
+    }
+    STATE->failing = 0;
+    STATE->outside = NULL;
+    memset(c, 0, sizeof *c);
 }
 
 /* The candidate runs for C; a difference ends the run of this input. */
@@ -300,16 +385,19 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
     STATE->outside = NULL;
     int error = errno;
     memcpy(STATE->stack_before, stack, bytes);
-    unsigned ticks = STATE->ticks;
     STATE->judged_function = number;
     STATE->fresh = (unsigned char)(0x31 + own->calls * 37 % 113);
     struct picture *c = (struct picture *)STATE->secret;
     memset(c, 0, sizeof *c);
-    forget_allocations();
-    STATE->tape.count = STATE->tape.used = 0;
-    implfuzz_track();
     struct call call = {function, implfuzz_original(entry), *registers, stack, bytes, error, trampoline, {0}};
     memcpy(call.trampoline_bytes, trampoline, (size_t)(stack - trampoline));
+    implfuzz_track();
+    if (own->allocates)
+        judge_without_memory(number, &call, c);
+    forget_allocations();
+    STATE->tape.count = STATE->tape.used = 0;
+    errno = error;
+    unsigned ticks = STATE->ticks;
     implfuzz_call(call.original, registers, stack, function->stack_bytes, &c->result, trampoline);
     c->error = errno;
     if (STATE->outside || STATE->overflow || implfuzz_has_outgrown()) {
@@ -317,6 +405,7 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
         implfuzz_untrack();
     } else {
         keep_allocations(c);
+        own->allocates = STATE->fails_allocations && (own->allocates || STATE->asked);
         STATE->ticks_allowed = implfuzz_patience(STATE->ticks - ticks);
         implfuzz_keep_after();
         memcpy(STATE->stack_after, stack, bytes);

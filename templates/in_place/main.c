@@ -4,6 +4,7 @@
  *   count                        the following inputs are run to see which functions they reach
  *   function NUMBER MS CALLS     the following inputs judge this function, at most so many milliseconds and calls that
  *                                differ from each other
+ *   fail-allocations             they also judge it with allocations that fail
  *   branches NUMBER CALLS FILE   the following inputs count its branches in so many judged calls
  *   replace NUMBER               the following inputs are run with C, and with candidate 0 in its place
  *   input FILE
@@ -255,6 +256,8 @@ int main(int count, char **words)
             work.enough = calls;
             end_function(&work);
             begin_function(&work, JUDGES, number, milliseconds);
+        } else if (strcmp(line, "fail-allocations") == 0) {
+            STATE->fails_allocations = 1;
         } else if (sscanf(line, "branches %lu %lu %4095[^\n]", &number, &calls, work.counts) == 3) {
             implfuzz_branches_begin(calls);
             begin_function(&work, BRANCHES, number, BRANCHES_MS);

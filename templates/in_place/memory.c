@@ -130,6 +130,11 @@ void *implfuzz_of_malloc(size_t bytes)
         errno = ENOMEM;
         return NULL;
     }
+    if (++STATE->asked == STATE->failing) {
+        STATE->failed = 1;
+        errno = ENOMEM;
+        return NULL;
+    }
     size_t needed = HEADER + bytes + RED_ZONE;
     unsigned class = class_for(needed);
     struct header *block;

@@ -69,8 +69,12 @@ fn library(ports: &[(&str, &str)]) -> Repo {
 
 /// What is said of the ports.
 fn judged(repo: &Repo, code: i32) -> BTreeMap<String, Value> {
+    judged_with(repo, &[], code)
+}
+
+fn judged_with(repo: &Repo, more: &[&str], code: i32) -> BTreeMap<String, Value> {
     let quick = ["drivers", "--ports", "--seconds", "1", "--config", "drivers.function_seconds=1"];
-    let json = repo.run(&[&quick[..], &["--format", "json"]].concat()).code(code).json("drivers");
+    let json = repo.run(&[&quick[..], more, &["--format", "json"]].concat()).code(code).json("drivers");
     let all = json["ports"].as_array().unwrap().iter();
     all.map(|one| (one["symbol"].as_str().unwrap().to_owned(), one.clone())).collect()
 }
@@ -121,6 +125,28 @@ fn an_overflow_in_a_port_is_a_panic() {
     let ports = judged(&library(&[("area", port)]), 10);
     let said = ports["area"]["differs"]["said"].as_str().unwrap();
     assert!(said.contains("attempt to multiply with overflow"), "{:#}", ports["area"]);
+}
+
+/// C returns null where the allocation fails; the port writes to it.
+#[test]
+fn a_port_that_takes_every_allocation_for_granted_is_told_if_allocations_fail() {
+    let port = "pub unsafe fn shape_new(side: ::core::ffi::c_int) -> *mut ffi::shape {
+    unsafe {
+        let shape: *mut ffi::shape = libc::calloc(1, core::mem::size_of::<ffi::shape>()).cast();
+        (*shape).kind = &raw const ffi::KIND;
+        (*shape).side = side;
+        shape
+    }
+}";
+    let right = port.replace("(*shape).kind", "if shape.is_null() { return shape; }\n        (*shape).kind");
+    let failing = ["--config", "fuzz.fail_allocations=true"];
+    let (repo, careful) = (library(&[("shape_new", port)]), library(&[("shape_new", &right)]));
+    let ports = judged_with(&repo, &[], 0);
+    assert!(ports["shape_new"]["judged"].as_u64().unwrap() > 0, "{:#}", ports["shape_new"]);
+    let differs = &judged_with(&repo, &failing, 10)["shape_new"]["differs"];
+    assert!(differs["said"].as_str().unwrap().contains("null pointer"), "{differs:#}");
+    assert_eq!(differs["failing"], json!(1));
+    judged_with(&careful, &failing, 0);
 }
 
 /// The judge is not where a port can reach it from its caller's variables.

@@ -144,7 +144,7 @@ fn as_json(report: &Report, (measured, ports): InPlace, names: &[&SymbolName]) -
         let one = |one: &PortJudged| {
             let differs = one.differs().map(|told| {
                 json!({
-                    "what": told.difference.to_string(), "path": one.path(), "unclear": one.unclear(), "input": told.input, "call": told.call, "said": told.said,
+                    "what": told.difference.to_string(), "path": one.path(), "unclear": one.unclear(), "input": told.input, "call": told.call, "failing": told.failing, "said": told.said,
                 })
             });
             json!({
@@ -209,9 +209,11 @@ fn verdict(one: &PortJudged) -> String {
         let said = if told.said.is_empty() { String::new() } else { format!(": {}", printable(&told.said)) };
         let input = told.input.file_name().unwrap_or_default().to_string_lossy();
         let path = one.path().map(|path| format!(": {path}")).unwrap_or_default();
+        let memory =
+            told.failing.map(|nth| format!(", where its allocation {nth} fails")).unwrap_or_default();
         let unclear = one.unclear().map(|why| format!("; it may be right: {why}")).unwrap_or_default();
         format!(
-            "differs from C ({}{path}) in call {} of input {input}{said}{unclear}",
+            "differs from C ({}{path}) in call {} of input {input}{memory}{said}{unclear}",
             told.difference, told.call
         )
     });

@@ -1,17 +1,18 @@
 //! What a verdict in place is about, beside C and the port: the drivers, and how they are built.
 
 use super::crate_files::ABSENT;
-use crate::config;
+use crate::config::Config;
 use crate::digest::of_parts;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The hash of drivers, of the files that they include by name, and of what they are linked with; empty where there are
 /// none. Their inputs are left out: each judgement may find more.
-pub fn drivers_hash(root: &Path, settings: &config::Drivers, files: &[String]) -> String {
+pub fn drivers_hash(root: &Path, config: &Config, files: &[String]) -> String {
     if files.is_empty() {
         return String::new();
     }
+    let settings = &config.drivers;
     let folders = settings.flags.iter().filter_map(|flag| flag.strip_prefix("-I")).map(|dir| root.join(dir));
     let folders: Vec<PathBuf> = folders.chain([root.to_owned()]).collect();
     let mut texts = BTreeMap::new();
@@ -30,8 +31,10 @@ pub fn drivers_hash(root: &Path, settings: &config::Drivers, files: &[String]) -
         let name = path.strip_prefix(root).unwrap_or(&path).as_os_str().as_encoded_bytes().to_vec();
         [name, text]
     });
+    // Only where it is asked for: verdicts of before stay as they are.
+    let fails = config.fuzz.fail_allocations.then(|| b"fail-allocations".to_vec());
     let words = |words: &[String]| of_parts(words).into_bytes();
-    of_parts(texts.chain(linked).chain([words(&settings.flags), words(&settings.link)]))
+    of_parts(texts.chain(linked).chain([words(&settings.flags), words(&settings.link)]).chain(fails))
 }
 
 /// The files that a text includes with `"`, where they are found.
@@ -67,12 +70,10 @@ mod tests {
         write("other.h", "");
         write("helper.o", "object");
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-        let settings = config::Drivers {
-            flags: words(&["-Iinc"]),
-            link: words(&["helper.o", "-lm"]),
-            ..config::Drivers::default()
-        };
-        let hash = || drivers_hash(dir.path(), &settings, &words(&["fuzz/a.c"]));
+        let mut config = Config::default();
+        config.drivers.flags = words(&["-Iinc"]);
+        config.drivers.link = words(&["helper.o", "-lm"]);
+        let hash = || drivers_hash(dir.path(), &config, &words(&["fuzz/a.c"]));
         let before = hash();
         for (file, text) in [("fuzz/a.c", ""), ("fuzz/common.h", "x"), ("inc/far.h", "x"), ("helper.o", "y")]
         {
@@ -83,12 +84,13 @@ mod tests {
         }
         write("other.h", "x");
         assert_eq!(hash(), before);
-        let moved = config::Drivers {
-            flags: words(&["-Iinc", "helper.o"]),
-            link: words(&["-lm"]),
-            ..settings.clone()
-        };
+        let mut other = config.clone();
+        other.fuzz.fail_allocations = true;
+        assert_ne!(drivers_hash(dir.path(), &other, &words(&["fuzz/a.c"])), before);
+        let mut moved = config.clone();
+        moved.drivers.flags = words(&["-Iinc", "helper.o"]);
+        moved.drivers.link = words(&["-lm"]);
         assert_ne!(drivers_hash(dir.path(), &moved, &words(&["fuzz/a.c"])), before);
-        assert_eq!(drivers_hash(dir.path(), &settings, &[]), "");
+        assert_eq!(drivers_hash(dir.path(), &config, &[]), "");
     }
 }

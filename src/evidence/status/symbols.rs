@@ -169,7 +169,7 @@ impl Sides<'_> {
         let own = if functions.contains_key(name) { name.to_owned() } else { rust_name(name) };
         let hash_of = |name: &str| functions.get(name)?.text.hash.clone();
         let mentions_of = |name: &str| functions.get(name)?.text.mentions.as_ref();
-        let drivers = drivers_hash(self.root, &self.config.drivers, drivers);
+        let drivers = drivers_hash(self.root, self.config, drivers);
         let own = Fingerprint::of(&own, self.c.hash(name), facts.files.clone()?, hash_of, mentions_of);
         Some(Fingerprint { drivers, ..own })
     }

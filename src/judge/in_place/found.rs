@@ -39,7 +39,7 @@ pub(super) fn finding(driver: &str, (told, path): (&Told, Option<String>), input
         }
         Difference::Whole => (FindingClass::Mismatch, "how the driver ends with it in C's place".to_owned()),
     };
-    let place = CallInPlace { driver: driver.to_owned(), call: told.call };
+    let place = CallInPlace { driver: driver.to_owned(), call: told.call, failing: told.failing };
     let (args, oracle, subject) = (Vec::new(), Vec::new(), Vec::new());
     Finding { class, what, input, args, oracle, subject, place: Some(place) }
 }

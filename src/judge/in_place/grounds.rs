@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Changes when the measurement changes, so that stored results are not reused.
-const EDITION: u32 = 3;
+const EDITION: u32 = 4;
 
 /// The drivers of a run, and what their executions are worth for some functions.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl Grounds {
         let used = |number: Number| {
             let reaching = report.drivers.iter().filter(|driven| driven.reached().contains(&number));
             let files: Vec<String> = reaching.map(|driven| driven.driver.file.to_string()).collect();
-            let hash = drivers_hash(project.workspace.root(), &project.config.drivers, &files);
+            let hash = drivers_hash(project.workspace.root(), &project.config, &files);
             DriversUsed { files, hash }
         };
         let used: Vec<DriversUsed> = judgeable.iter().map(|(number, _)| used(*number)).collect();
@@ -100,10 +100,13 @@ fn worth_in_place(
     let inputs = of_parts(names.into_iter().map(std::ffi::OsStr::as_encoded_bytes));
     let about = |planned: &FunctionPlan| -> Result<String> {
         let files: Vec<String> = report.drivers.iter().map(|one| one.driver.file.to_string()).collect();
-        let drivers = drivers_hash(project.workspace.root(), &project.config.drivers, &files);
+        let drivers = drivers_hash(project.workspace.root(), &project.config, &files);
         let hashes = judge.harness_hashes(planned)?;
-        let seconds = project.config.drivers.function_seconds;
-        Ok(sha256(format!("{EDITION} {} {} {drivers} {inputs} {seconds}", hashes.c, hashes.contract)))
+        let (seconds, fails) =
+            (project.config.drivers.function_seconds, project.config.fuzz.fail_allocations);
+        let about =
+            format!("{EDITION} {} {} {drivers} {inputs} {seconds} {fails}", hashes.c, hashes.contract);
+        Ok(sha256(about))
     };
     let (mut all, mut open) = (BTreeMap::new(), Vec::new());
     for (number, planned) in reached {
