@@ -3,7 +3,7 @@
 
 use super::support::clib;
 use super::support::real::RealLib;
-use super::{KILLED, array, last_line, run, text};
+use super::{KILLED, WITHOUT_MEMORY, array, last_line, run, text};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,9 @@ pub fn measure(lib: &RealLib, driver: &Path, record: &Value) -> Value {
     std::fs::copy(driver, dir.join("fuzz/driver.c")).unwrap();
     run(&dir, &[&["init".to_owned(), "-q".to_owned()], &lib.arguments()[..]].concat());
     let start = Instant::now();
-    let found = last_line(&dir, &["drivers", "--seconds", FUZZING, "--check", "--format", "json"]);
+    let args =
+        [&["drivers", "--seconds", FUZZING, "--check", "--format", "json"][..], &WITHOUT_MEMORY].concat();
+    let found = last_line(&dir, &args);
     let seconds = start.elapsed().as_secs();
     summary(record, &found, seconds)
 }

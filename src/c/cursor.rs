@@ -107,6 +107,16 @@ impl TranslationUnit {
         found
     }
 
+    /// The real path of the file that was parsed.
+    pub(super) fn real_path(&self) -> String {
+        // SAFETY: the unit is alive; its spelling is the name of a file that it has.
+        unsafe {
+            let name =
+                CString::new(owned_text(clang_getTranslationUnitSpelling(self.unit))).unwrap_or_default();
+            owned_text(clang_File_tryGetRealPathName(clang_getFile(self.unit, name.as_ptr())))
+        }
+    }
+
     /// The top-level declarations, macro definitions and macro expansions.
     pub(super) fn items(&self) -> Vec<Cursor<'_>> {
         // SAFETY: the unit is alive.
@@ -265,6 +275,12 @@ impl<'tu> Cursor<'tu> {
     pub(super) fn end(self) -> Location {
         // SAFETY: the cursor's unit is alive.
         location(unsafe { clang_getRangeEnd(clang_getCursorExtent(self.raw)) })
+    }
+
+    /// The file that an `#include` names, by its real path.
+    pub(super) fn included_file(self) -> String {
+        // SAFETY: the cursor's unit is alive; libclang accepts a null file.
+        owned_text(unsafe { clang_File_tryGetRealPathName(clang_getIncludedFile(self.raw)) })
     }
 
     /// The position of its name.

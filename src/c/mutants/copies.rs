@@ -9,11 +9,12 @@ use super::saturating::{SATURATING, saturating};
 use super::{Mutant, Plant, spread};
 use crate::c::cursor::TranslationUnit;
 use crate::c::flags::clang_arguments;
-use crate::c::unit_text::Added;
+use crate::c::unit_text::{Added, Inside, Spot};
 use crate::error::{Error, ErrorKind, Result};
 use crate::symbol::{Function, Library, SymbolName, Unit};
 use camino::Utf8Path;
 use std::ops::Range;
+use std::rc::Rc;
 
 /// A copy of a function, added to its unit.
 pub(super) struct Copy {
@@ -22,15 +23,19 @@ pub(super) struct Copy {
     pub mutant: Option<Mutant>,
     pub name: String,
     pub text: String,
-    /// Where it stands in the unit's file: where its macros are defined. `None` for behind the unit.
-    pub at: Option<usize>,
+    /// Where it stands in the unit's text: where its macros are defined. `None` for behind the unit.
+    pub at: Option<Spot>,
     /// Set if a callee is changed instead of the function itself.
     pub over: Option<Over>,
 }
 
 impl Copy {
+    pub fn is_in_included_file(&self) -> bool {
+        self.at.as_ref().is_some_and(|spot| spot.inside.is_some())
+    }
+
     pub fn added(&self) -> Added {
-        Added { text: self.text.clone(), at: self.at }
+        Added { text: self.text.clone(), at: self.at.clone() }
     }
 }
 
@@ -45,20 +50,44 @@ pub(super) fn copies_of(
     let parsed = parsed
         .ok_or_else(|| Error::new(ErrorKind::C, format!("{}: clang cannot parse it at all", unit.file)))?;
     let definitions = Definitions::of(&parsed);
-    let end = |function: &Function| end_in(unit, file, function);
+    let end = |function: &Function| {
+        let of_unit = end_in(file.filter(|_| function.place.file == unit.file)?, function);
+        of_unit.map(Spot::of_unit)
+    };
+    let end =
+        |function: &Function| end(function).or_else(|| included_spot(root, unit, &definitions, function));
     Ok(functions.iter().map(|function| of_one((library, &definitions), &end, function, wanted)).collect())
 }
 
-/// Where a function ends in the unit's file; `None` where it is in another one.
-fn end_in(unit: &Unit, file: Option<&str>, function: &Function) -> Option<usize> {
+/// Where a function ends in the text of its file.
+fn end_in(file: &str, function: &Function) -> Option<usize> {
     let end = function.place.start + function.text.len();
-    let text = file.filter(|_| function.place.file == unit.file)?.get(function.place.start..end)?;
-    (text == function.text).then_some(end)
+    (file.get(function.place.start..end)? == function.text).then_some(end)
+}
+
+/// Where a function ends in a file that its unit includes as a part of its code, with macros that belong to this
+/// `#include` alone. Headers stay as they are.
+fn included_spot(
+    root: &Utf8Path,
+    unit: &Unit,
+    definitions: &Definitions,
+    function: &Function,
+) -> Option<Spot> {
+    let file = &function.place.file.0;
+    // What it includes itself is searched beside the unit.
+    if file.extension() == Some("h") || file.parent() != unit.file.0.parent() {
+        return None;
+    }
+    let at = definitions.included_at(function)?;
+    let path = root.join(file);
+    let text: Rc<str> = fs_err::read_to_string(&path).ok()?.into();
+    let end = end_in(&text, function)?;
+    Some(Spot { at, inside: Some(Inside { at: end, path, text }) })
 }
 
 fn of_one(
     (library, definitions): (&Library, &Definitions),
-    end: &dyn Fn(&Function) -> Option<usize>,
+    end: &dyn Fn(&Function) -> Option<Spot>,
     function: &Function,
     (most, plant): (usize, Plant),
 ) -> std::result::Result<Vec<Copy>, String> {
@@ -85,7 +114,7 @@ fn of_one(
             Copy {
                 mutant: Some(over.mutant.clone()),
                 text: over.around(&plain.text, number),
-                at: plain.at.max(callees.max()).filter(|_| plain.at.is_some()),
+                at: plain.at.clone().max(callees.max()).filter(|_| plain.at.is_some()),
                 over: Some(over.over(number)),
                 ..plain
             }
@@ -97,7 +126,7 @@ fn of_one(
 
 fn copy(
     function: &Function,
-    (name, at): (&Range<usize>, Option<usize>),
+    (name, at): (&Range<usize>, Option<Spot>),
     number: usize,
     edit: Option<&(Edit, String)>,
 ) -> Copy {

@@ -1,10 +1,13 @@
 //! Finds the definitions of functions in a unit, and copies their text under another name.
 
-use super::edits::Edit;
+use super::edits::{Edit, between};
 use crate::c::cursor::{Cursor, Location, TranslationUnit};
 use crate::digest::of_parts;
 use crate::symbol::{Function, Linkage};
-use clang_sys::{CXCursor_FunctionDecl, CXCursor_MacroDefinition, CXCursor_MacroExpansion};
+use clang_sys::{
+    CXCursor_FunctionDecl, CXCursor_InclusionDirective, CXCursor_MacroDefinition, CXCursor_MacroExpansion,
+    CXCursor_PreprocessingDirective, CXCursorKind,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -13,6 +16,8 @@ pub(super) struct Definitions<'t> {
     functions: BTreeMap<(String, usize), Cursor<'t>>,
     pub(super) expansions: Vec<(Location, Location)>,
     macros: BTreeSet<String>,
+    /// The offsets of the lines of the unit's file that include functions of other files.
+    included_at: BTreeMap<(String, usize), usize>,
 }
 
 impl<'t> Definitions<'t> {
@@ -25,6 +30,7 @@ impl<'t> Definitions<'t> {
             functions: functions.map(|c| ((c.name(), c.start().offset), *c)).collect(),
             expansions: expansions.map(|c| (c.start(), c.end())).collect(),
             macros: macros.map(|c| c.name()).collect(),
+            included_at: included_at(&items, &parsed.real_path()),
         }
     }
 
@@ -35,17 +41,67 @@ impl<'t> Definitions<'t> {
             .functions
             .get(&(function.c_name.clone(), function.place.start))
             .ok_or("its definition has moved: run `cargo implfuzz init`")?;
-        let at = definition.at().offset.checked_sub(definition.start().offset);
-        let name = at.map(|at| at..at + function.c_name.len());
-        let name = name
-            .filter(|name| function.text.get(name.clone()) == Some(function.c_name.as_str()))
-            .ok_or("its name comes out of a macro")?;
+        let start = definition.start();
+        let at = definition.at();
+        let from = at.offset.checked_sub(start.offset);
+        let plain = from.map(|from| from..from + function.c_name.len());
+        let plain = plain.filter(|name| function.text.get(name.clone()) == Some(function.c_name.as_str()));
+        // `PREFIX(name)(...)`, or `name(...)` where `name` is a macro.
+        let used = self.expansions.iter().find(|(first, _)| *first == at);
+        let used = used.and_then(|(first, last)| between(&function.text, &start, (first, last)));
+        let is_name = |name: &Range<usize>| function.text[name.end..].trim_start().starts_with('(');
+        let name = plain.or(used.filter(is_name)).ok_or("its name comes out of a macro")?;
         Ok((*definition, name))
+    }
+
+    /// The offset of the line of the unit's file that includes the function, if exactly one can.
+    pub fn included_at(&self, function: &Function) -> Option<usize> {
+        self.included_at.get(&(function.c_name.clone(), function.place.start)).copied()
     }
 
     pub fn is_macro(&self, name: &str) -> bool {
         self.macros.contains(name)
     }
+}
+
+/// For each function that is defined in another file than the unit's, where that is included: between the declarations
+/// around it.
+fn included_at(items: &[Cursor<'_>], unit: &str) -> BTreeMap<(String, usize), usize> {
+    let lines = items.iter().filter(|c| c.kind() == CXCursor_InclusionDirective);
+    let lines: Vec<(Location, String)> = lines.map(|c| (c.start(), c.included_file())).collect();
+    let (mut found, mut open, mut last) = (BTreeMap::new(), Vec::new(), 0);
+    let mut close = |open: &mut Vec<((String, usize), String)>, from: usize, to: usize| {
+        for (function, file) in open.drain(..) {
+            let fits = |(at, included): &&(Location, String)| {
+                at.file == unit && (from..to).contains(&at.offset) && *included == file
+            };
+            let mut fitting = lines.iter().filter(fits);
+            if let (Some((at, _)), None) = (fitting.next(), fitting.next()) {
+                found.insert(function, at.offset);
+            }
+        }
+    };
+    for item in items.iter().filter(|c| !is_preprocessing(c.kind())) {
+        let start = item.start_in_code();
+        if start.file == unit {
+            close(&mut open, last, start.offset);
+            last = item.end().offset;
+        } else if item.kind() == CXCursor_FunctionDecl && item.is_definition() {
+            open.push(((item.name(), item.start().offset), start.file));
+        }
+    }
+    close(&mut open, last, usize::MAX);
+    found
+}
+
+fn is_preprocessing(kind: CXCursorKind) -> bool {
+    [
+        CXCursor_PreprocessingDirective,
+        CXCursor_MacroDefinition,
+        CXCursor_MacroExpansion,
+        CXCursor_InclusionDirective,
+    ]
+    .contains(&kind)
 }
 
 /// An id for each edit that does not change when other code changes.

@@ -17,7 +17,7 @@ pub use saturating::SATURATING;
 
 use super::analysis_cache::Tools;
 use super::translate::{Compiler, with_compiler};
-use super::unit_text::{Added, unit_text};
+use super::unit_text::{Added, Spot, unit_text};
 use super::workers;
 use crate::error::Result;
 use crate::symbol::{Function, Library, RelPath, SymbolName, Unit};
@@ -139,10 +139,17 @@ fn of_unit(
         }
     }
     let before: Vec<Added> = library.lines_of(&unit.file).iter().map(Added::behind).collect();
-    let quiet = Added { text: QUIET.to_owned(), at: file.map(|_| 0) };
-    let all: Vec<Added> =
-        before.iter().chain([&quiet]).cloned().chain(copies.iter().map(Copy::added)).collect();
-    let translation = compiler.translate_with(unit, file, &all)?;
+    let quiet = Added { text: QUIET.to_owned(), at: file.map(|_| Spot::of_unit(0)) };
+    let translate = |copies: &[Copy]| {
+        let all = before.iter().chain([&quiet]).cloned().chain(copies.iter().map(Copy::added));
+        compiler.translate_with(unit, file, &all.collect::<Vec<_>>())
+    };
+    let mut translation = translate(&copies)?;
+    if translation.is_err() && copies.iter().any(Copy::is_in_included_file) {
+        // It may be that an included file means something else in another file's text.
+        copies.iter_mut().filter(|copy| copy.is_in_included_file()).for_each(|copy| copy.at = None);
+        translation = translate(&copies)?;
+    }
     let translation = match translation {
         Ok(translation) => translation,
         // This unit cannot be measured; the others can.
@@ -262,7 +269,7 @@ fn groups_of(symbol: &SymbolName, kept: &[&Copy]) -> Vec<Group> {
             &format!("implfuzz_compared_{symbol}_{callee}"),
             of_callee.names.iter().map(String::as_str),
         );
-        let at = |number: usize| kept.get(number).and_then(|copy| copy.at);
+        let at = |number: usize| kept.get(number).and_then(|copy| copy.at.clone());
         let texts = over.iter().map(|(number, over)| Added { text: over.text.clone(), at: at(*number) });
         Group { added: texts.chain([Added::behind(table)]).collect(), ..of_callee }
     });

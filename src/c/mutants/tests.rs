@@ -58,6 +58,36 @@ fn a_result_type_in_a_macro_belongs_to_the_function() {
 }
 
 #[test]
+fn functions_of_an_included_file_have_mutants_with_its_macros() {
+    let text = "#define N(x) one_##x\n#define STEP 1\n#include \"t.inc\"\n#undef N\n#undef STEP\nint between;\n\
+        #define N(x) two_##x\n#define STEP 2\n#include \"t.inc\"\n#undef N\n#undef STEP\n\
+        #define plain lib_plain\nint plain(int x) { return x + 5; }\n";
+    let included = "#define OWN(x) ((x) + STEP)\nint N(step)(int x) { return OWN(x) * 3; }\n#undef OWN\n\
+        static int N(sum)(int x) { return N(step)(x) + 4; }\nint N(all)(int x) { return N(sum)(x); }\n";
+    let (_dir, root) = project(&[("a.c", text), ("t.inc", included)]);
+    let library = load(&root, "gcc").unwrap().library;
+    let made = made_of(&root, &library, "gcc", (100, Plant::Nothing));
+    assert!(made.without.is_empty(), "{:?}", made.without);
+    for name in ["one_step", "two_step", "one_sum", "two_sum", "lib_plain"] {
+        let told: Vec<&str> = made.of[&SymbolName::new(name)].iter().map(|m| m.what.as_str()).collect();
+        assert!(told.iter().any(|what| what.ends_with(" + 1)`")), "{name}: {told:?}");
+    }
+    let made = made_of(&root, &library, "gcc", (100, Plant::ForTests));
+    assert!(made.without.is_empty(), "{:?}", made.without);
+}
+
+#[test]
+fn an_included_file_that_must_be_included_stays_one() {
+    let text = "int own(int x) { return x + 1; }\n#include \"t.inc\"\n";
+    let included = "#if __INCLUDE_LEVEL__ == 0\n#error\n#endif\nint step(int x) { return x + 2; }\n";
+    let (_dir, root) = project(&[("a.c", text), ("t.inc", included)]);
+    let library = load(&root, "gcc").unwrap().library;
+    let made = made_of(&root, &library, "gcc", (100, Plant::Nothing));
+    assert!(made.without.is_empty(), "{:?}", made.without);
+    assert_eq!(made.of.len(), 2);
+}
+
+#[test]
 fn a_function_of_macros_alone_loses_whole_statements() {
     let text = "struct s { int *m_a; };\n#define a (s->m_a)\n#define SET(x, y) do { x = y; } while (0)\n\
         #define ID(x) x\nvoid set(struct s *s, int *p) { a = p; }\nvoid also(struct s *s, int *p) { SET(s->m_a, p); }\n\
