@@ -2,7 +2,7 @@
 //! cheats.
 
 use super::callees::{Over, over_callees};
-use super::definitions::{Definitions, ids, renamed};
+use super::definitions::{Definitions, NAMED_BY_MACRO, ids, renamed};
 use super::edits::{Edit, edits};
 use super::macro_edits::macro_edits;
 use super::saturating::{SATURATING, saturating};
@@ -25,6 +25,8 @@ pub(super) struct Copy {
     pub text: String,
     /// Where it stands in the unit's text: where its macros are defined. `None` for behind the unit.
     pub at: Option<Spot>,
+    /// Whether the function's name comes out of a macro, which must be there.
+    pub is_named_by_macro: bool,
     /// Set if a callee is changed instead of the function itself.
     pub over: Option<Over>,
 }
@@ -92,6 +94,11 @@ fn of_one(
     (most, plant): (usize, Plant),
 ) -> std::result::Result<Vec<Copy>, String> {
     let (definition, name) = definitions.find(function)?;
+    let is_named_by_macro = function.text[name.clone()] != function.c_name;
+    // Behind the unit the macro may be gone, and what looks like a call of it is one of a function that is not there.
+    if is_named_by_macro && end(function).is_none() {
+        return Err(NAMED_BY_MACRO.to_owned());
+    }
     let mut edits = edits(definition, &function.text);
     if edits.is_empty() {
         edits = macro_edits(definition, &function.text);
@@ -102,7 +109,8 @@ fn of_one(
         let cheat = saturating(definition, &function.text, &definitions.expansions);
         edits.extend(cheat.map(|edit| (edit, SATURATING.to_owned())));
     }
-    let copy = |number, edit| copy(function, (&name, end(function)), number, edit);
+    let copy =
+        |number, edit| Copy { is_named_by_macro, ..copy(function, (&name, end(function)), number, edit) };
     let plain = copy(0, None);
     let mutants = edits.iter().enumerate().map(|(at, edit)| copy(at + 1, Some(edit)));
     let mut all: Vec<Copy> = std::iter::once(plain).chain(mutants).collect();
@@ -138,6 +146,7 @@ fn copy(
         text: renamed(function, name, &copy_name, edit.map(|(edit, _)| edit)),
         name: copy_name,
         at,
+        is_named_by_macro: false,
         over: None,
     }
 }

@@ -11,6 +11,9 @@ use clang_sys::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+/// Why a function cannot be copied.
+pub(super) const NAMED_BY_MACRO: &str = "its name comes out of a macro";
+
 /// The definitions of a unit, and its macros.
 pub(super) struct Definitions<'t> {
     functions: BTreeMap<(String, usize), Cursor<'t>>,
@@ -50,7 +53,7 @@ impl<'t> Definitions<'t> {
         let used = self.expansions.iter().find(|(first, _)| *first == at);
         let used = used.and_then(|(first, last)| between(&function.text, &start, (first, last)));
         let is_name = |name: &Range<usize>| function.text[name.end..].trim_start().starts_with('(');
-        let name = plain.or(used.filter(is_name)).ok_or("its name comes out of a macro")?;
+        let name = plain.or(used.filter(is_name)).ok_or(NAMED_BY_MACRO)?;
         Ok((*definition, name))
     }
 
@@ -64,22 +67,31 @@ impl<'t> Definitions<'t> {
     }
 }
 
+/// The name and the offset of a function, and its file.
+type Elsewhere = ((String, usize), String);
+
 /// For each function that is defined in another file than the unit's, where that is included: between the declarations
 /// around it.
 fn included_at(items: &[Cursor<'_>], unit: &str) -> BTreeMap<(String, usize), usize> {
     let lines = items.iter().filter(|c| c.kind() == CXCursor_InclusionDirective);
-    let lines: Vec<(Location, String)> = lines.map(|c| (c.start(), c.included_file())).collect();
-    let (mut found, mut open, mut last) = (BTreeMap::new(), Vec::new(), 0);
-    let mut close = |open: &mut Vec<((String, usize), String)>, from: usize, to: usize| {
-        for (function, file) in open.drain(..) {
-            let fits = |(at, included): &&(Location, String)| {
-                at.file == unit && (from..to).contains(&at.offset) && *included == file
-            };
-            let mut fitting = lines.iter().filter(fits);
-            if let (Some((at, _)), None) = (fitting.next(), fitting.next()) {
-                found.insert(function, at.offset);
+    let lines = lines.map(|c| (c.start(), c.included_file())).filter(|(at, _)| at.file == unit);
+    let lines: Vec<(usize, String)> = lines.map(|(at, file)| (at.offset, file)).collect();
+    let (mut found, mut open, mut last) = (BTreeMap::new(), Vec::<Elsewhere>::new(), 0);
+    let mut close = |open: &mut Vec<Elsewhere>, from: usize, to: usize| {
+        // A file that is included again begins again.
+        let is_same = |a: &Elsewhere, b: &Elsewhere| a.1 == b.1 && a.0.1 < b.0.1;
+        for times in open.chunk_by(is_same).collect::<Vec<_>>().chunk_by(|a, b| a[0].1 == b[0].1) {
+            let fits = |(at, file): &&(usize, String)| (from..to).contains(at) && *file == times[0][0].1;
+            let fitting: Vec<&(usize, String)> = lines.iter().filter(fits).collect();
+            if fitting.len() == times.len() {
+                let all = times
+                    .iter()
+                    .zip(fitting)
+                    .flat_map(|(of, (at, _))| of.iter().map(|one| (one.0.clone(), *at)));
+                found.extend(all);
             }
         }
+        open.clear();
     };
     for item in items.iter().filter(|c| !is_preprocessing(c.kind())) {
         let start = item.start_in_code();

@@ -24,6 +24,7 @@ use crate::symbol::{Function, Library, RelPath, SymbolName, Unit};
 use callees::Over;
 use camino::Utf8Path;
 use copies::{Copy, copies_of};
+use definitions::NAMED_BY_MACRO;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -148,6 +149,9 @@ fn of_unit(
     if translation.is_err() && copies.iter().any(Copy::is_in_included_file) {
         // It may be that an included file means something else in another file's text.
         copies.iter_mut().filter(|copy| copy.is_in_included_file()).for_each(|copy| copy.at = None);
+        for lost in copies.extract_if(.., |copy| copy.is_named_by_macro && copy.at.is_none()) {
+            without.insert(lost.symbol, NAMED_BY_MACRO.to_owned());
+        }
         translation = translate(&copies)?;
     }
     let translation = match translation {
