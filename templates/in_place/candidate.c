@@ -66,6 +66,7 @@ void implfuzz_candidates_make(void)
 {
     STATE->candidate_stack = stack_of(STACK_BYTES);
     STATE->judge_stack = stack_of(JUDGE_STACK_BYTES) + JUDGE_STACK_BYTES;
+    STATE->driver_stack = stack_of(STACK_BYTES) + STACK_BYTES;
     stack_t signals = {.ss_size = SIGNAL_STACK};
     signals.ss_sp = mmap(NULL, SIGNAL_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     sigaltstack(&signals, NULL);

@@ -195,7 +195,7 @@ struct state {
     unsigned char *stack_base;   /* where the driver's stack ends */
     unsigned char *stack_before, *stack_after;
     unsigned char *candidate_stack; /* STACK_BYTES, between two pages that cannot be touched */
-    unsigned char *judge_stack;     /* its end */
+    unsigned char *judge_stack, *driver_stack; /* their ends */
 
     /* The run. */
     uint64_t input;

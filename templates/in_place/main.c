@@ -74,13 +74,18 @@ static void back_to_start(const struct start *start)
     memcpy(ARENA, start->arena, start->arena_bytes);
 }
 
-/* Its frame ends the stack that is put back: everything above belongs to no driver. */
-static __attribute__((noinline)) int drive(const unsigned char *data, size_t size)
+/*
+ * The driver has a stack of its own, all of which is put back: what writes past its end does not get to this program. The
+ * first page is for arguments, of which more are read than there may be.
+ */
+static int drive(const unsigned char *data, size_t size)
 {
-    STATE->stack_base = __builtin_frame_address(0);
-    int result = LLVMFuzzerTestOneInput(data, size);
+    struct registers registers = {.integer = {(uintptr_t)data, size}};
+    struct result_registers result;
+    STATE->stack_base = STATE->driver_stack;
+    implfuzz_call((void *)LLVMFuzzerTestOneInput, &registers, NULL, 0, &result, STATE->driver_stack - PAGE);
     STATE->stack_base = NULL;
-    return result;
+    return (int)result.integer[0];
 }
 
 /* What the driver leaves: its result, variables, and blocks in use. */

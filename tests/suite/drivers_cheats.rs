@@ -151,7 +151,7 @@ fn a_port_that_takes_every_allocation_for_granted_is_told_if_allocations_fail() 
 
 /// The judge is not where a port can reach it from its caller's variables.
 #[test]
-fn a_port_that_overwrites_the_stack_below_its_caller_is_told() {
+fn a_port_that_overwrites_the_stack_around_its_caller_is_told() {
     let port = "pub unsafe fn mark(number: *mut ::core::ffi::c_int) -> ::core::ffi::c_int {
     for words in 1..4096 {
         unsafe { number.sub(words).write_volatile(0x41414141) };
@@ -164,6 +164,10 @@ fn a_port_that_overwrites_the_stack_below_its_caller_is_told() {
     let mark = &judged(&library(&[("mark", port)]), 10)["mark"];
     assert_eq!((&mark["differs"]["what"], &mark["broke"]), (&json!("stack"), &Value::Null), "{mark:#}");
     assert_eq!(mark["differs"]["call"], json!(1));
+    // Upwards, over the frames of whoever called the driver.
+    let up = port.replace("1..4096", "1..8192").replace("number.sub(words)", "number.add(words)");
+    let mark = &judged(&library(&[("mark", &up)]), 10)["mark"];
+    assert_eq!((&mark["differs"]["what"], &mark["broke"]), (&json!("crash"), &Value::Null), "{mark:#}");
 }
 
 /// Clones of a repository have crates of the same name, whose builds cargo takes for one another.
