@@ -1,7 +1,7 @@
 //! Runs a C library with its drivers, and judges functions inside of these executions: where the program calls a
 //! function, C runs, memory is put back, a candidate runs on the same memory, and both results are compared.
 //!
-//! `driver` finds drivers, `corpus` makes their inputs (with `dictionary`), `build` makes the program (with `table`, `port`, `outside` and
+//! `driver` finds drivers, `corpus` makes their inputs (with `dictionary`), `build` makes the program (with `table`, `returned`, `port`, `outside` and
 //! `tape`), `run` runs it (with `aside`), and `typed` says what a difference means. The judge itself is C, in `templates/in_place`;
 //! DESIGN.md describes it.
 
@@ -11,6 +11,7 @@ mod aside;
 mod tape;
 mod outside;
 pub mod candidates;
+mod returned;
 pub mod table;
 mod port;
 pub mod build;

@@ -1,6 +1,7 @@
 //! The generated C table of functions: what the judge knows of each.
 
 use super::candidates::Candidates;
+use super::returned::{is_in_memory, result};
 use crate::c::entries::{Entries, Entry};
 use crate::c::mutants::table;
 use crate::rust::shims::candidate;
@@ -20,35 +21,7 @@ pub fn why_not(library: &Library, function: &Function) -> Option<&'static str> {
     if function.is_variadic {
         return Some("variadic");
     }
-    match &function.ret.kind {
-        TypeKind::Record(_) => Some("it returns a struct by value"),
-        TypeKind::Unsupported(_) => Some("its result is no type that is compared"),
-        _ => None,
-    }
-}
-
-/// How a result is compared, as a constant of `in_place.h`.
-fn result(ty: &CType) -> &'static str {
-    let of_bits = |bits: u16| match bits {
-        8 => "RESULT_1",
-        16 => "RESULT_2",
-        32 => "RESULT_4",
-        64 => "RESULT_8",
-        128 => "RESULT_16",
-        _ => "RESULT_UNKNOWN",
-    };
-    match &ty.kind {
-        TypeKind::Void => "RESULT_NONE",
-        TypeKind::Bool => "RESULT_1",
-        TypeKind::Int { bits, .. } | TypeKind::Enum { bits, .. } => of_bits(*bits),
-        TypeKind::Float { bits: 32 } => "RESULT_FLOAT",
-        TypeKind::Float { bits: 64 } => "RESULT_DOUBLE",
-        TypeKind::Pointer(to) if matches!(to.kind, TypeKind::Int { bits: 8, plain_char: true, .. }) => {
-            "RESULT_TEXT"
-        }
-        TypeKind::Pointer(_) | TypeKind::Array { .. } | TypeKind::Function { .. } => "RESULT_POINTER",
-        TypeKind::Float { .. } | TypeKind::Record(_) | TypeKind::Unsupported(_) => "RESULT_UNKNOWN",
-    }
+    result(library, &function.ret).err()
 }
 
 /// An upper bound for the bytes of arguments on the stack: structs by value are there, and what registers hold is
@@ -65,12 +38,15 @@ fn stack_bytes(library: &Library, function: &Function) -> u64 {
 }
 
 /// How many arguments are in registers for integers, and in those for floating point; structs by value are left out.
-fn registers(function: &Function) -> (usize, usize) {
+fn registers(library: &Library, function: &Function) -> (usize, usize) {
     let is_float = |ty: &CType| matches!(ty.kind, TypeKind::Float { .. });
     let is_plain = |ty: &CType| !matches!(ty.kind, TypeKind::Record(_) | TypeKind::Unsupported(_));
     let vectors = function.params.iter().filter(|param| is_float(&param.ty)).count();
     let integers = function.params.iter().filter(|param| is_plain(&param.ty) && !is_float(&param.ty)).count();
-    (integers.min(if cfg!(target_arch = "aarch64") { 8 } else { 6 }), vectors.min(8))
+    // On x86-64 the address of such a result is the first argument.
+    let is_x86 = cfg!(target_arch = "x86_64");
+    let integers = integers + usize::from(is_x86 && is_in_memory(library, &function.ret));
+    (integers.min(if is_x86 { 6 } else { 8 }), vectors.min(8))
 }
 
 /// The candidates of a function: the name of their list, how many there are, and what declares it.
@@ -113,8 +89,9 @@ pub(super) fn text(library: &Library, entries: &Entries, candidates: Candidates)
             }
             None => ("0".to_owned(), 0),
         };
-        let (result, bytes) = (result(&function.ret), stack_bytes(library, function));
-        let (integers, vectors) = registers(function);
+        let result = result(library, &function.ret).unwrap_or("RESULT_UNKNOWN");
+        let bytes = stack_bytes(library, function);
+        let (integers, vectors) = registers(library, function);
         functions += &format!(
             "    {{\"{}\", {result}, {bytes}, {integers}, {vectors}, {table}, {candidates}}},\n",
             function.name

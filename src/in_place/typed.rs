@@ -1,6 +1,7 @@
 //! The types behind bytes that differ: where they lie, as a path that people know, and whether they count. Bytes of
 //! padding have no value, and a port may allocate in another order than C; both can differ although the port is right.
 
+use super::returned::is_in_memory;
 use super::run::{Difference, Excuse, Place, Told};
 use crate::symbol::{CType, Field, Function, Library, Record, TypeKind};
 
@@ -127,7 +128,11 @@ fn path(library: &Library, function: &Function, register: usize, offset: u64) ->
             None => return Spot::Unknown,
         }
     }
-    let Some(param) = integers.get(register) else { return Spot::Unknown };
+    // On x86-64 the address of such a result is the first argument.
+    let before = usize::from(cfg!(target_arch = "x86_64") && is_in_memory(library, &function.ret));
+    let Some(param) = register.checked_sub(before).and_then(|at| integers.get(at)) else {
+        return Spot::Unknown;
+    };
     let TypeKind::Pointer(pointer) = &param.ty.kind else { return Spot::Unknown };
     let key = match &pointer.kind {
         TypeKind::Record(key) => key,

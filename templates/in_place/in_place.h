@@ -40,7 +40,10 @@ enum result {
     RESULT_16,
     RESULT_UNKNOWN,
     RESULT_POINTER,
-    RESULT_TEXT /* a pointer to char */
+    RESULT_TEXT, /* a pointer to char */
+    /* One or two words of a struct, which may be pointers. */
+    RESULT_WORD,
+    RESULT_PAIR
 };
 
 /* A function of the library. Generated: `functions`, `entries`. */

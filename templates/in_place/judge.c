@@ -15,7 +15,7 @@
 
 static enum difference compare_results(enum result kind, const struct result_registers *c, const struct result_registers *own)
 {
-    static const unsigned char widths[] = {0, 1, 2, 4, 8, 0, 0, 16, 0, 8, 8};
+    static const unsigned char widths[] = {0, 1, 2, 4, 8, 0, 0, 16, 0, 8, 8, 8, 16};
     if (memcmp(c->integer, own->integer, widths[kind]) != 0)
         return DIFFERS_RESULT;
     /* All NaNs are one value, but zeros have signs. */
@@ -30,6 +30,26 @@ static enum difference compare_results(enum result kind, const struct result_reg
         return memcmp(&a, &b, sizeof a) != 0 && !(a != a && b != b) ? DIFFERS_RESULT : SAME;
     }
     return SAME;
+}
+
+/* Why a result that differs may be right: of two words, both must. */
+static enum excuse excuse_result(enum result kind, const struct result_registers *c, const struct result_registers *own, int moved)
+{
+    if (kind == RESULT_POINTER || kind == RESULT_TEXT)
+        return implfuzz_excuse(c->integer[0], own->integer[0], moved, kind);
+    if (kind != RESULT_WORD && kind != RESULT_PAIR)
+        return NONE;
+    enum excuse worst = EQUAL_CONSTANTS;
+    for (int word = 0; word < (kind == RESULT_PAIR ? 2 : 1); word++) {
+        if (c->integer[word] == own->integer[word])
+            continue;
+        enum excuse excuse = implfuzz_excuse(c->integer[word], own->integer[word], moved, RESULT_UNKNOWN);
+        if (excuse == NONE)
+            return NONE;
+        if (excuse != EQUAL_CONSTANTS)
+            worst = excuse;
+    }
+    return worst;
 }
 
 /* What is compared beside the pages. */
@@ -82,9 +102,7 @@ static enum difference compare(enum result kind, const struct picture *c, const 
     int moved = has_moved(c, own);
     enum difference difference = compare_results(kind, &c->result, &own->result);
     if (difference != SAME) {
-        int is_pointer = kind == RESULT_POINTER || kind == RESULT_TEXT;
-        enum excuse excuse =
-            is_pointer ? implfuzz_excuse(c->result.integer[0], own->result.integer[0], moved, kind) : NONE;
+        enum excuse excuse = excuse_result(kind, &c->result, &own->result, moved);
         if (excuse != EQUAL_CONSTANTS) {
             places->excuse = excuse;
             return difference;
