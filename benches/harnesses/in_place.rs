@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Seconds of fuzzing with the driver.
-const FUZZING: &str = "60";
+/// Seconds of fuzzing with the driver at least; more where the library has more functions.
+const FUZZING: u64 = 60;
 
 /// The driver for a library, if there is one.
 pub fn driver(package: &str) -> Option<PathBuf> {
@@ -26,15 +26,18 @@ pub fn measure(lib: &RealLib, driver: &Path, record: &Value) -> Value {
     std::fs::create_dir_all(dir.join("fuzz")).unwrap();
     std::fs::copy(driver, dir.join("fuzz/driver.c")).unwrap();
     run(&dir, &[&["init".to_owned(), "-q".to_owned()], &lib.arguments()[..]].concat());
+    let functions = record["functions"].as_u64().unwrap();
+    let fuzzing = FUZZING.max(functions);
     let start = Instant::now();
+    let time = fuzzing.to_string();
     let args =
-        [&["drivers", "--seconds", FUZZING, "--check", "--format", "json"][..], &WITHOUT_MEMORY].concat();
+        [&["drivers", "--seconds", &time, "--check", "--format", "json"][..], &WITHOUT_MEMORY].concat();
     let found = last_line(&dir, &args);
     let seconds = start.elapsed().as_secs();
-    summary(record, &found, seconds)
+    summary(record, &found, (fuzzing, seconds))
 }
 
-fn summary(record: &Value, found: &Value, seconds: u64) -> Value {
+fn summary(record: &Value, found: &Value, (fuzzing, seconds): (u64, u64)) -> Value {
     let named = |values: &Value| -> BTreeSet<String> {
         values.as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect()
     };
@@ -54,7 +57,7 @@ fn summary(record: &Value, found: &Value, seconds: u64) -> Value {
         "either": functions - lacking.difference(&working).count(),
         "either_of_reached": reached.iter().filter(either).count(),
         "lacking": reached.iter().filter(|name| !either(name)).collect::<Vec<_>>(),
-        "fuzzing_seconds": FUZZING.parse::<u64>().unwrap(),
+        "fuzzing_seconds": fuzzing,
         "seconds": seconds,
     })
 }

@@ -209,7 +209,7 @@ struct state {
     uint64_t counted_calls, *branch_counts;
     struct counts {
         uint64_t calls, calls_of_input, judged, judged_of_input, distinct, unsteady;
-        unsigned char killed[CANDIDATES], alive, unclear, allocates;
+        unsigned char killed[CANDIDATES], alive, unclear, allocates, hangs;
         const char *outside;
     } *counts;
     /* Hashes of the calls that were judged, by which equal ones are known. */

@@ -302,19 +302,23 @@ static int candidates(uint32_t number, const struct call *call, const struct pic
 /* How many allocations of a call fail, one at a time: the first ones, and one of the next. */
 #define FAILING_FIRST 4
 #define FAILING_LATER 61
+/* Ticks that C gets there, and how often it may not return before no more allocations of the function fail. */
+#define FAILING_TICKS 2
+#define FAILING_HANGS 3
 
 /* What C does where an allocation fails: whether it survives, and the allocation was asked for. */
-static int run_without_memory(const struct call *call, struct picture *c)
+static int run_without_memory(struct counts *own, const struct call *call, struct picture *c)
 {
     forget_allocations();
     errno = call->error;
     STATE->tape.count = STATE->tape.used = STATE->tape.next = 0;
     STATE->code = NULL;
-    STATE->ticks_allowed = implfuzz_patience(REPLACED_TICKS);
+    STATE->ticks_allowed = implfuzz_patience(FAILING_TICKS);
     unsigned ticks = STATE->ticks;
     enum difference end =
         implfuzz_run(call->original, &call->registers, call->stack, call->function->stack_bytes, &c->result);
     c->error = errno;
+    own->hangs += end == HUNG;
     STATE->ticks_allowed = implfuzz_patience(STATE->ticks - ticks);
     keep_allocations(c);
     int is_one = end == SAME && STATE->failed && !STATE->overflow && !implfuzz_has_outgrown();
@@ -334,7 +338,7 @@ static void judge_without_memory(uint32_t number, const struct call *call, struc
     for (uint64_t at = 1; at <= FAILING_FIRST + 1 && own->alive; at++) {
         STATE->failing = at <= FAILING_FIRST ? at : at + own->calls % FAILING_LATER;
         /* Where C does not survive it, no port has to; later ones may not even be asked for. */
-        if (!run_without_memory(call, c) || !candidates(number, call, c))
+        if (!run_without_memory(own, call, c) || !candidates(number, call, c))
             break;
     }
     STATE->failing = 0;
@@ -410,7 +414,7 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
     struct call call = {function, implfuzz_original(entry), *registers, stack, bytes, error, trampoline, {0}};
     memcpy(call.trampoline_bytes, trampoline, (size_t)(stack - trampoline));
     implfuzz_track();
-    if (own->allocates)
+    if (own->allocates && own->hangs < FAILING_HANGS)
         judge_without_memory(number, &call, c);
     forget_allocations();
     STATE->tape.count = STATE->tape.used = 0;
