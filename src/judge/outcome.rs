@@ -3,6 +3,7 @@
 use super::in_place::{DriversUsed, Joined};
 use crate::config::Grades;
 use crate::evidence::grade;
+use crate::in_place::run::left;
 use crate::project::FunctionPlan;
 use crate::symbol::SymbolName;
 use crate::verdict::{Grade, Proofs, RunStats, Verdict};
@@ -83,7 +84,7 @@ impl Outcome {
         // No harness judges what a port does in calls that leave the process.
         if let Some(outside) = &evidence.outside {
             alone.grade = alone.grade.min(Grade::Weak);
-            alone.shortcomings.push(format!("calls in which C calls `{outside}` are not judged"));
+            alone.shortcomings.push(format!("some calls of C are not judged: {}", left(outside)));
         }
         if self.grade == Grade::Unverifiable {
             return alone;

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "in_place.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -150,8 +151,12 @@ void implfuzz_outside(const char *name)
         return;
     }
     if (STATE->in_candidate) {
+        /* A panic prints, and ends the process. */
+        int is_panic = STATE->said[0] != 0;
         STATE->outside = name;
-        leave(STATE->said[0] ? EXITED : LEFT_PROCESS); /* a panic prints, and ends the process */
+        if (!is_panic)
+            snprintf(STATE->said, sizeof STATE->said, "it calls %s, where C does something else", name);
+        leave(is_panic ? EXITED : LEFT_PROCESS);
     }
     /* Other threads and processes would share what is put back: no later call is judged. */
     if (strcmp(name, "pthread_create") == 0 || strcmp(name, "thrd_create") == 0 || strcmp(name, "fork") == 0 || strcmp(name, "vfork") == 0)

@@ -311,6 +311,7 @@ static int run_without_memory(struct counts *own, const struct call *call, struc
 {
     forget_allocations();
     errno = call->error;
+    STATE->said[0] = 0;
     STATE->tape.count = STATE->tape.used = STATE->tape.next = 0;
     STATE->code = NULL;
     STATE->ticks_allowed = implfuzz_patience(FAILING_TICKS);

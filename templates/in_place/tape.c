@@ -276,12 +276,12 @@ int implfuzz_of_putchar(int byte)
     return printed(stdout, &text, 1) < 0 ? EOF : (unsigned char)byte;
 }
 
-/* Whether a candidate has made all of C's calls; if not, the name of the next one is kept. */
+/* Whether a candidate has made all of C's calls; if not, `said` names the next one. */
 int implfuzz_tape_is_over(void)
 {
     struct tape *tape = &STATE->tape;
     if (tape->next == tape->count)
         return 1;
-    STATE->outside = tape->calls[tape->next].of->name;
+    snprintf(STATE->said, sizeof STATE->said, "C calls %s, where it does not", tape->calls[tape->next].of->name);
     return 0;
 }

@@ -78,6 +78,9 @@ fn ports_that_ask_for_something_else_differ() {
                     "outside"
                 };
             assert_eq!(port["differs"]["what"], json!(what), "{name}: {port}");
+            // The call is named.
+            let said = port["differs"]["said"].as_str().unwrap();
+            assert_eq!(what == "outside", said.contains("calls "), "{name}: {port}");
         }
     }
 }

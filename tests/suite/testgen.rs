@@ -350,7 +350,10 @@ fn all_runs_of_an_evolution_spend_one_budget() {
 #[test]
 fn where_no_mutant_is_run_no_test_is_thrown_away_and_nothing_is_made_up() {
     let repo = Repo::empty();
-    repo.write("low.c", "#include <stdint.h>\n\nuint32_t low(uint32_t a) {\n    return (uint8_t)a;\n}\n");
+    // Neither a constant, nor an operator, nor a simple statement.
+    let text = "#include <stdint.h>\nstruct one { uint32_t a; };\n\n\
+                uint32_t low(uint32_t a) {\n    return (uint8_t)((struct one){ a }).a;\n}\n";
+    repo.write("low.c", text);
     repo.run(&["init"]).ok();
     let inputs = json!([{"input": {"a": 5}}, {"input": {"a": 300}}, {"input": {"a": 6}}]);
     repo.model(&[&inputs.to_string(), "No idea.", "[]"]);

@@ -1,4 +1,4 @@
-//! The edits of a function that has nothing but uses of macros, such as `field = value;` where `field` is a macro: whole
+//! The edits of a function that has no others, such as `field = value;` where `field` is a macro, or a cast alone: whole
 //! statements, up to their semicolon. What a macro stands for stays unchanged.
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]

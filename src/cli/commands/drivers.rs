@@ -226,9 +226,8 @@ fn verdict(one: &PortJudged) -> String {
 
 /// What kept calls from being judged.
 fn early(judged: &Judged) -> impl Iterator<Item = String> {
-    let outside = judged.outside.as_ref().map(|name| format!("it calls {name}"));
     let broke = judged.broke.as_ref().map(|how| format!("the run ended early: {how}"));
-    outside.into_iter().chain(judged.unsteady()).chain(broke)
+    judged.left().into_iter().chain(judged.unsteady()).chain(broke)
 }
 
 fn remark(one: &Measured) -> String {

@@ -34,6 +34,7 @@ pub(super) fn finding(driver: &str, (told, path): (&Told, Option<String>), input
         Difference::Stack => (FindingClass::Mismatch, "memory on the caller's stack".to_owned()),
         Difference::Errno => (FindingClass::Mismatch, "errno".to_owned()),
         Difference::Allocation => (FindingClass::Mismatch, "the number of allocated blocks".to_owned()),
+        Difference::Outside if !told.said.is_empty() => (FindingClass::Mismatch, told.said.clone()),
         Difference::Outside => {
             (FindingClass::Mismatch, "its calls of the system are not those of C".to_owned())
         }
