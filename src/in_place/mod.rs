@@ -9,7 +9,7 @@ pub mod driver;
 pub mod place;
 mod aside;
 mod tape;
-mod outside;
+pub mod outside;
 pub mod candidates;
 mod returned;
 pub mod table;

@@ -77,3 +77,11 @@ pub(super) fn renames(outside: &BTreeSet<String>) -> String {
 pub(super) fn thunks(outside: &BTreeSet<String>) -> String {
     outside.iter().filter(|name| !is_taped(name)).map(|name| format!("outside {name}\n")).collect()
 }
+
+/// What kept a call from being judged, by the judge's name for it: a function of the system in most cases.
+pub fn left(name: &str) -> String {
+    match name {
+        "too-many-pages" => "it writes to too many pages of memory".to_owned(),
+        _ => format!("it calls {name}"),
+    }
+}

@@ -115,11 +115,6 @@ impl Judged {
         self.broke = self.broke.take().or(one.broke);
     }
 
-    /// What kept calls from being judged.
-    pub fn left(&self) -> Option<String> {
-        self.outside.as_deref().map(left)
-    }
-
     /// That there are unsteady calls.
     pub fn unsteady(&self) -> Option<String> {
         let calls = self.unsteady;
@@ -132,14 +127,6 @@ impl Judged {
             Entry::Occupied(_) if candidate == 0 => self.also.push(told),
             Entry::Occupied(_) => {}
         }
-    }
-}
-
-/// What kept a call from being judged, by the judge's name for it: a function of the system in most cases.
-pub fn left(name: &str) -> String {
-    match name {
-        "too-many-pages" => "it writes to too many pages of memory".to_owned(),
-        _ => format!("it calls {name}"),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::in_place::{DriversUsed, Joined};
 use crate::config::Grades;
 use crate::evidence::grade;
-use crate::in_place::run::left;
+use crate::in_place::outside::left;
 use crate::project::FunctionPlan;
 use crate::symbol::SymbolName;
 use crate::verdict::{Grade, Proofs, RunStats, Verdict};

@@ -3,6 +3,7 @@
 use super::Session;
 use crate::drivers::{self, Inputs, Measured, PortJudged, Report};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
+use crate::in_place::outside::left;
 use crate::in_place::run::Judged;
 use crate::judge::Judge;
 use crate::project::ported::Ported;
@@ -227,7 +228,7 @@ fn verdict(one: &PortJudged) -> String {
 /// What kept calls from being judged.
 fn early(judged: &Judged) -> impl Iterator<Item = String> {
     let broke = judged.broke.as_ref().map(|how| format!("the run ended early: {how}"));
-    judged.left().into_iter().chain(judged.unsteady()).chain(broke)
+    judged.outside.as_deref().map(left).into_iter().chain(judged.unsteady()).chain(broke)
 }
 
 fn remark(one: &Measured) -> String {
