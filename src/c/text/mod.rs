@@ -166,10 +166,7 @@ fn item_name(tokens: &[Token]) -> Option<String> {
     let end = all.iter().position(|t| ["=", ",", ";"].iter().any(|end| t.is(end))).unwrap_or(all.len());
     let head = &all[..end];
     let is_word = |at: usize| head.get(at).is_some_and(|t| t.kind == Kind::Word && !is_keyword(&t.text));
-    let called = (0..head.len()).find(|at| {
-        let opens = head.get(at + 1).is_some_and(|next| next.is("("));
-        is_word(*at) && opens && !is_attribute(head[*at])
-    });
+    let called = called(head, &is_word);
     // `(*name)`: a pointer to a function or array.
     let pointer = (2..head.len()).find(|at| {
         is_word(*at) && head[at - 1].is("*") && {
@@ -191,6 +188,39 @@ fn item_name(tokens: &[Token]) -> Option<String> {
         tokens.get(open + 1).filter(|t| t.kind == Kind::Word)
     };
     found.map(|at| head[at]).or_else(value).map(|token| token.text.to_string())
+}
+
+/// Where the name stands that has parameters, if one does.
+fn called(head: &[&Token], is_word: &dyn Fn(usize) -> bool) -> Option<usize> {
+    let is_called = |at: &usize| {
+        is_word(*at) && head.get(at + 1).is_some_and(|next| next.is("(")) && !is_attribute(head[*at])
+    };
+    let mut at = (0..head.len()).find(is_called)?;
+    let behind = closing(head, at + 1) + 1;
+    // `PUBLIC(int) f(int a)`: a macro stands for the type.
+    if head[..at].iter().all(|token| is_specifier(&token.text))
+        && head.get(behind).is_some_and(|t| !t.is("("))
+    {
+        at = (behind..head.len()).find(is_called).unwrap_or(at);
+    }
+    // `NAME(f)(int a)`: a macro makes the name of the word that it is given.
+    let makes_name = is_word(at + 2) && head.get(at + 4).is_some_and(|token| token.is("("));
+    Some(if makes_name && head[at + 3].is(")") { at + 2 } else { at })
+}
+
+/// Where the parenthesis that opens at `open` is closed, or the last token.
+fn closing(tokens: &[&Token], open: usize) -> usize {
+    let mut depth = 0usize;
+    let closes = |token: &&Token| {
+        depth = depth + usize::from(token.is("(")) - usize::from(token.is(")"));
+        depth == 0
+    };
+    tokens[open..].iter().position(closes).map_or(tokens.len(), |at| open + at)
+}
+
+/// A word that says nothing of the type.
+fn is_specifier(word: &str) -> bool {
+    matches!(word, "static" | "extern" | "inline" | "__inline" | "__inline__" | "__extension__" | "_Noreturn")
 }
 
 fn is_keyword(word: &str) -> bool {

@@ -38,6 +38,14 @@ fn declarations_behind_each_other_are_no_parameters() {
 }
 
 #[test]
+fn macros_around_a_name_or_a_type_are_not_the_name() {
+    let text = "int API(f) ( int a ) { return a; }\nint API(g)(int a) { return a; }\nPUBLIC(char *) h(void) { }\n\
+        static PUBLIC(int) API(i)(void);\nint j(char *, ...) LIKE(1, 2);\nDECLARE(x)\nint k(void) { }\n\
+        int (*l(int a))(int);\nint PASTE(m, n)(void);\n";
+    assert_eq!(names(text), ["f", "g", "h", "i", "j", "k", "l", "PASTE"]);
+}
+
+#[test]
 fn branches_of_one_name_are_one_chunk_and_conditions_count() {
     let text = "#ifdef A\nint f(void) { return 1; }\n#else\nint f(void) { return 2; }\n#endif\nint g;\n";
     assert_eq!(names(text), ["f", "g"]);
