@@ -41,8 +41,8 @@ static size_t behind(uint64_t word, const unsigned char *stack)
 }
 
 /*
- * Whether no call before had these arguments, and the same bytes behind those that point to blocks or to the stack. What
- * takes none is told apart by input.
+ * Whether no call before had these arguments, the same bytes behind those that point to blocks or to the stack, and the
+ * same answers of the system. What takes no arguments is told apart by input.
  */
 int implfuzz_is_distinct(const struct implfuzz_function *function, const struct registers *registers, const unsigned char *stack)
 {
@@ -60,7 +60,7 @@ int implfuzz_is_distinct(const struct implfuzz_function *function, const struct 
     for (size_t at = 0; at < function->vectors; at++)
         for (size_t byte = 0; byte < 8; byte++)
             hash = (hash ^ registers->vector[at][byte]) * 0x100000001b3u;
-    hash |= 1;
+    hash = implfuzz_with_answers(hash) | 1;
     for (size_t at = 0; at < SEEN; at++) {
         uint64_t *place = &STATE->seen[(hash >> 20 ^ hash) + at & (SEEN - 1)];
         if (*place == hash)

@@ -305,6 +305,7 @@ void implfuzz_outside(const char *name);
 
 /* tape.c */
 int implfuzz_tape_is_over(void);
+uint64_t implfuzz_with_answers(uint64_t hash);
 
 /* calls.c */
 int implfuzz_is_chosen(const struct counts *own, size_t candidates);

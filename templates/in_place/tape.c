@@ -151,6 +151,26 @@ static uint64_t record(const struct implfuzz_taped *of, const uint64_t *values)
     return call->result;
 }
 
+/* What is larger may be an address or a time. */
+#define SMALL_RESULT 0xffff
+
+/* The hash with what the system answered to C: the bytes that it wrote, and small results and errors. */
+uint64_t implfuzz_with_answers(uint64_t hash)
+{
+    const struct tape *tape = &STATE->tape;
+    for (size_t at = 0; at < tape->count; at++) {
+        const struct taped_call *call = &tape->calls[at];
+        /* The upper half of an int is undefined. */
+        int is_small = call->result <= SMALL_RESULT || (uint32_t)call->result == UINT32_MAX;
+        uint32_t result = is_small ? (uint32_t)call->result : 0;
+        hash = (hash ^ result) * 0x100000001b3u;
+        hash = (hash ^ (uint32_t)call->error) * 0x100000001b3u;
+    }
+    for (size_t at = 0; at < tape->used; at++)
+        hash = (hash ^ tape->bytes[at]) * 0x100000001b3u;
+    return hash;
+}
+
 /* A candidate's call. */
 static uint64_t answer(const struct implfuzz_taped *of, const uint64_t *values)
 {
