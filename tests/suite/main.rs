@@ -50,6 +50,7 @@ mod pre_commit;
 mod proofs;
 mod real_libs;
 mod recorded;
+mod redzones;
 mod resume;
 mod routing;
 mod same_verdicts;
