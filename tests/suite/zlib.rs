@@ -1,7 +1,8 @@
 //! zlib, as the crate `libz-sys` carries it: a real library is listed whole, its stubs compile, recorded replies are
 //! accepted, and planted wrong ports are refuted. Everything comes through cargo; nothing else touches the network.
 //!
-//! The tests share one directory and one cargo target, so that C and libFuzzer are built once; a lock keeps them in turn.
+//! The tests that fuzz share one directory and one cargo target, so that C and libFuzzer are built once; a lock keeps them
+//! in turn.
 
 use crate::support::clib::{copy_files, scratch, target_dir, vendored};
 use crate::support::compiled;
@@ -26,7 +27,7 @@ struct Zlib {
     stubs: [String; 2],
 }
 
-static ZLIB: LazyLock<Mutex<Zlib>> = LazyLock::new(|| Mutex::new(Zlib::prepare()));
+static ZLIB: LazyLock<Mutex<Zlib>> = LazyLock::new(|| Mutex::new(Zlib::prepare("zlib")));
 
 impl Zlib {
     /// The one copy, with every function a stub again and no counterexample, corpus or verdict of another test.
@@ -37,8 +38,8 @@ impl Zlib {
         zlib
     }
 
-    fn prepare() -> Self {
-        let root = scratch("zlib");
+    fn prepare(name: &str) -> Self {
+        let root = scratch(name);
         copy_files(&vendored("libz-sys", LIBZ_SYS).join("src/zlib"), &root);
         let zlib = Self { root, stubs: Default::default() };
         zlib.tool(&["init"]).assert().success();
@@ -104,7 +105,7 @@ fn compiled_functions(root: &Path) -> Vec<String> {
 
 #[test]
 fn every_function_that_the_compiler_sees_is_listed_once() {
-    let zlib = Zlib::fresh();
+    let zlib = Zlib::prepare("zlib-listed");
     let (list, _) = zlib.result(&["list"]);
     let listed: Vec<&str> =
         list["symbols"].as_array().unwrap().iter().map(|row| row["symbol"].as_str().unwrap()).collect();
@@ -123,7 +124,7 @@ fn every_function_that_the_compiler_sees_is_listed_once() {
 
 #[test]
 fn the_crate_compiles_with_all_stubs() {
-    let zlib = Zlib::fresh();
+    let zlib = Zlib::prepare("zlib-stubs");
     let mut check = Command::new(std::env::var_os("CARGO").unwrap());
     let output = check
         .current_dir(zlib.root.join("rust"))
