@@ -6,7 +6,7 @@
 //! A round puts as many wrong ports into the tree as do not call each other, so that it needs one build. All that they
 //! call is C. `cargo test --test suite -- --ignored planted_in_place --nocapture` prints how each was told from C.
 
-use crate::planted::{Planted, Stubs};
+use crate::planted::{Planted, Stubs, name, sorted};
 use crate::support::clib::copy_tree;
 use crate::support::real::{self, RealLib};
 use crate::support::{MEASURED, Repo};
@@ -112,6 +112,12 @@ fn rounds(planted: &[Planted]) -> Vec<Vec<Wrong<'_>>> {
 /// Whether a port is wrong for certain, not one that may be right though it differs.
 fn is_refuted(port: &Value) -> bool {
     !port["differs"].is_null() && port["differs"]["unclear"].is_null()
+}
+
+#[test]
+fn every_folder_of_planted_ports_has_its_test() {
+    let folders = sorted(&Path::new(env!("CARGO_MANIFEST_DIR")).join(PLANTED));
+    assert_eq!(folders.iter().map(|folder| name(folder)).collect::<Vec<_>>(), ["bzip2-sys", "libz-sys"]);
 }
 
 #[test]

@@ -39,4 +39,5 @@ fn a_right_port_is_not_refuted_by_what_c_writes_into_other_arguments() {
     let args = ["verify", "--all", "--runs", "30000", "--seconds", "20", "--config", "grade.measure=false"];
     let told = repo.run(&[&args[..], &["--format", "json"]].concat()).json("verify");
     assert_eq!(told["findings"], serde_json::json!([]), "{told:#}");
+    assert!(told["symbols"][0]["executions"].as_u64().unwrap() > 0, "{told:#}");
 }

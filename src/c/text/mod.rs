@@ -208,7 +208,7 @@ fn called(head: &[&Token], is_word: &dyn Fn(usize) -> bool) -> Option<usize> {
     Some(if makes_name && head[at + 3].is(")") { at + 2 } else { at })
 }
 
-/// Where the parenthesis that opens at `open` is closed, or the last token.
+/// Where the parenthesis that opens at `open` is closed, or the end.
 fn closing(tokens: &[&Token], open: usize) -> usize {
     let mut depth = 0usize;
     let closes = |token: &&Token| {
