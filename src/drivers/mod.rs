@@ -119,7 +119,9 @@ pub fn run(
     let found = drivers(work.root, &project.config.drivers.files)?;
     if found.is_empty() {
         let text = "no file of the repository defines LLVMFuzzerTestOneInput, so nothing runs the library";
-        return Err(Error::new(ErrorKind::Config, text).help("cargo implfuzz drivers --new NAME"));
+        return Err(Error::new(ErrorKind::Config, text).help(
+            "cargo implfuzz drivers --new NAME; with --program FILE, for a program or test of the repository",
+        ));
     }
     let entries = work.entries()?;
     let campaigns = Campaigns::prepare(&work, &entries, reporter)?;

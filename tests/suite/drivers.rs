@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The library after `init`.
-fn store() -> Repo {
+pub fn store() -> Repo {
     let repo = Repo::empty();
     copy_tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/drivers"), repo.root());
     repo.run(&["init"]).ok();
@@ -126,7 +126,7 @@ fn ports(wrong: &[(&str, &str, &str)]) -> Vec<(String, String)> {
 }
 
 /// Writes the ports in place of their stubs.
-fn write_ports(repo: &Repo, wrong: &[(&str, &str, &str)]) {
+pub fn write_ports(repo: &Repo, wrong: &[(&str, &str, &str)]) {
     let mut module = repo.read("rust/src/store.rs");
     for (name, text) in ports(wrong) {
         plant(&mut module, &name, &text).unwrap_or_else(|| panic!("{name} has no stub"));

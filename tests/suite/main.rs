@@ -21,6 +21,7 @@ mod drivers_cheats;
 mod drivers_files;
 mod drivers_hostile;
 mod drivers_padding;
+mod drivers_programs;
 mod drivers_structs;
 mod dropin;
 mod errno;

@@ -1,8 +1,8 @@
 //! `cargo implfuzz drivers`
 
-use super::Session;
+use super::{Session, new_driver};
 use crate::drivers::{self, Inputs, Measured, PortJudged, Report};
-use crate::error::{Error, ErrorKind, ExitCode, Result};
+use crate::error::{ExitCode, Result};
 use crate::in_place::outside::left;
 use crate::in_place::run::Judged;
 use crate::judge::Judge;
@@ -10,9 +10,7 @@ use crate::project::ported::Ported;
 use crate::report::{Table, printable};
 use crate::symbol::SymbolName;
 use camino::Utf8PathBuf;
-use fs_err as fs;
 use serde_json::{Value, json};
-use std::io::Write as _;
 
 /// Fuzz the library through its drivers, and show which functions they reach
 ///
@@ -32,6 +30,9 @@ pub struct Args {
     /// Write the skeleton of a new driver to fuzz/NAME.c instead
     #[arg(long, value_name = "NAME", conflicts_with_all = ["seconds", "check", "ports"])]
     new: Option<String>,
+    /// Let the new driver run this program, a C file of the repository with a `main`
+    #[arg(long, value_name = "FILE", requires = "new")]
+    program: Option<Utf8PathBuf>,
 }
 
 /// Runs the command.
@@ -40,7 +41,8 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let (mut project, _store) = session.open(reporter.as_mut())?;
     if let Some(name) = &args.new {
         drop(reporter);
-        return new(session, project.workspace.root(), name);
+        let root = project.root()?;
+        return new_driver::write(session, root, name, args.program.as_deref());
     }
     if let Some(seconds) = args.seconds {
         project.config.drivers.seconds = seconds;
@@ -75,41 +77,6 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         }
         _ => ExitCode::Ok,
     })
-}
-
-const SKELETON: &str = "\
-/*
- * A driver: runs the library on one input. Call the public functions as a program would: read the input piece by piece,
- * check what they return, and free what they give.
- */
-#include <stddef.h>
-#include <stdint.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-    (void)data, (void)size;
-    return 0;
-}
-";
-
-fn new(session: &Session, root: &std::path::Path, name: &str) -> Result<ExitCode> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    if name.is_empty() || !name.chars().all(is_plain) {
-        let text = format!("`{name}` cannot be the name of a driver: letters, digits, `_` and `-` can");
-        return Err(Error::new(ErrorKind::Usage, text).help("cargo implfuzz drivers --new NAME"));
-    }
-    let file = Utf8PathBuf::from("fuzz").join(name).with_extension("c");
-    let path = root.join(&file);
-    fs::create_dir_all(path.parent().unwrap_or(root))?;
-    if path.exists() {
-        let text = format!("{file} is there, and stays as it is");
-        return Err(Error::new(ErrorKind::Usage, text).help("choose another name"));
-    }
-    let mut new = fs::OpenOptions::new().write(true).create_new(true).open(&path)?;
-    new.write_all(SKELETON.as_bytes())?;
-    let text = format!("{file} written; fill it in, then `cargo implfuzz drivers`\n");
-    session.screen.result("driver-new", &json!({ "file": file }), || text);
-    Ok(ExitCode::Ok)
 }
 
 /// What was judged in place, if it was asked for: mutants, and ports.

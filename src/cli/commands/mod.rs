@@ -18,6 +18,7 @@ pub mod init;
 pub mod list;
 pub mod filter;
 pub mod memory;
+pub mod new_driver;
 pub mod port;
 pub mod symbol_tables;
 pub mod shard;
