@@ -7,8 +7,9 @@ use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::in_place::build;
 use crate::in_place::candidates::Candidates;
-use crate::in_place::run::{self, Enough, Excuse, Judged, Number};
+use crate::in_place::run::{self, Enough, Judged, Number};
 use crate::in_place::table::why_not;
+use crate::in_place::told::{Difference, Excuse};
 use crate::platform::process::Interrupt;
 use crate::project::Project;
 use crate::symbol::{Function, Library, SymbolName};
@@ -35,7 +36,7 @@ pub struct Measured {
     /// Numbers of mutants that compile to C's own code.
     pub same: BTreeSet<usize>,
     /// C differs from its unchanged copy, so that nothing can be judged.
-    pub differs: Option<run::Difference>,
+    pub differs: Option<Difference>,
     /// Why there are no mutants.
     pub without: Option<String>,
 }

@@ -6,8 +6,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::in_place::build;
 use crate::in_place::candidates::{Candidates, Ports};
-use crate::in_place::run::{self, Difference, Enough, Judged, Number, Replaced, Told};
-use crate::in_place::typed::{Meaning, meaning};
+use crate::in_place::run::{self, Enough, Judged, Number, Replaced};
+use crate::in_place::told::{Difference, Told};
+use crate::in_place::typed::{Differing, Meaning, meaning};
 use crate::platform::process::Interrupt;
 use crate::project::port_for_c::{File, port_for_c};
 use crate::project::ported::Ported;
@@ -40,9 +41,9 @@ impl PortJudged {
     }
 
     /// What differs, where that is known.
-    pub fn path(&self) -> Option<&str> {
+    pub fn differing(&self) -> Option<&Differing> {
         match &self.meaning {
-            Some(Meaning::Wrong(path)) => path.as_deref(),
+            Some(Meaning::Wrong(differing)) => differing.as_ref(),
             Some(Meaning::Unclear(_)) | None => None,
         }
     }

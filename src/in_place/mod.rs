@@ -2,7 +2,7 @@
 //! function, C runs, memory is put back, a candidate runs on the same memory, and both results are compared.
 //!
 //! `driver` finds drivers, `corpus` makes their inputs (with `dictionary`), `build` makes the program (with `table`, `returned`, `port`, `outside` and
-//! `tape`), `run` runs it (with `aside`), and `typed` says what a difference means. The judge itself is C, in `templates/in_place`;
+//! `tape`), `run` runs it (with `aside`), `told` reads how a candidate was told from C, `typed` says what a difference means, and `values` which values differ. The judge itself is C, in `templates/in_place`;
 //! DESIGN.md describes it.
 
 pub mod driver;
@@ -17,5 +17,7 @@ mod port;
 pub mod build;
 mod dictionary;
 pub mod corpus;
+pub mod told;
 pub mod run;
 pub mod typed;
+pub mod values;

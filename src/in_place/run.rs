@@ -1,12 +1,12 @@
 //! Runs a program that judges in place, and reads its report.
 
 use super::aside;
+use super::told::{Difference, Told, parse};
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Exit, Interrupt, Job, Output};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -23,63 +23,6 @@ pub type Number = usize;
 pub struct Reach {
     pub input: PathBuf,
     pub calls: BTreeMap<Number, u64>,
-}
-
-/// How a candidate was told from C.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display, strum::FromRepr)]
-#[strum(serialize_all = "kebab-case")]
-#[repr(u8)]
-pub enum Difference {
-    Result = 1,
-    Memory,
-    Variable,
-    Stack,
-    Errno,
-    Allocation,
-    Crash,
-    Hang,
-    Exit,
-    Outside,
-    /// The port did not free what it took from Rust's heap.
-    RustHeap,
-    /// The driver ends with another result, other variables or other blocks in use.
-    Whole,
-}
-
-/// Where a candidate was told from C.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
-    pub difference: Difference,
-    pub input: PathBuf,
-    /// Number of the function's call in the run on that input, from 1.
-    pub call: u64,
-    /// Number of the allocation that fails in this call, from 1.
-    pub failing: Option<NonZeroU64>,
-    /// Why it may be right.
-    pub excuse: Option<Excuse>,
-    /// Where memory differs: the first words.
-    pub places: Vec<Place>,
-    /// What a panic printed.
-    pub said: String,
-}
-
-/// Why a difference may be right; as in `in_place.h`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::FromRepr)]
-#[repr(u8)]
-pub enum Excuse {
-    /// Addresses, after other allocations than C's.
-    Moved = 1,
-    /// Addresses of constants or functions, of which C and the port have one each.
-    OtherConstant,
-}
-
-/// Where memory differs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    /// An argument that points to or before it, and the bytes from there; `None` where no argument does.
-    pub at: Option<(usize, u64)>,
-    /// The bytes of an aligned word of eight that differ, a bit for each.
-    pub bytes: u8,
 }
 
 /// What judging a function gave.
@@ -201,18 +144,8 @@ pub fn judge(
     let mut judged = Judged::default();
     for words in report(&String::from_utf8_lossy(&output.report)) {
         match words[..] {
-            ["killed", _, candidate, how, input, call, failing, excuse, places, ref said @ ..] => {
-                let how = how.parse().ok().and_then(Difference::from_repr);
-                let told = Told {
-                    difference: how.unwrap_or(Difference::Memory),
-                    input: nth(inputs, input),
-                    call: parse(call) as u64,
-                    failing: NonZeroU64::new(parse(failing) as u64),
-                    excuse: excuse.parse().ok().and_then(Excuse::from_repr),
-                    places: places.split(',').filter(|place| *place != "-").map(place).collect(),
-                    said: said.join(" "),
-                };
-                judged.kill(parse(candidate), told);
+            ["killed", _, candidate, ref words @ ..] => {
+                judged.kill(parse(candidate), Told::read(words, |input| nth(inputs, input)));
             }
             ["judged", _, calls, count, distinct, unsteady, outside] => {
                 (judged.calls, judged.judged) = (parse(calls) as u64, parse(count) as u64);
@@ -286,6 +219,7 @@ pub fn replace(
                     failing: None,
                     excuse: None,
                     places: Vec::new(),
+                    results: None,
                     said: said.join(" "),
                 });
             }
@@ -373,17 +307,6 @@ fn scripted(program: &Path, script: String, timeout: Duration, interrupt: &Inter
 /// The lines of a report; a panic's text may be cut inside of a character.
 fn report(text: &str) -> Vec<Vec<&str>> {
     text.lines().map(|line| line.split_whitespace().collect()).collect()
-}
-
-fn place(word: &str) -> Place {
-    let (at, bytes) = word.split_once('@').unwrap_or((word, ""));
-    let at = at.split_once(':');
-    let at = at.and_then(|(argument, offset)| Some((argument.parse().ok()?, offset.parse().ok()?)));
-    Place { at, bytes: bytes.parse().unwrap_or(0) }
-}
-
-fn parse(word: &str) -> usize {
-    word.parse().unwrap_or(0)
 }
 
 fn started(program: &Path, output: &Output) -> Result<()> {

@@ -2,16 +2,25 @@
 //! padding have no value, and a port may allocate in another order than C; both can differ although the port is right.
 
 use super::returned::is_in_memory;
-use super::run::{Difference, Excuse, Place, Told};
+use super::told::{Difference, Excuse, Place, Told};
+use super::values::{Values, values};
 use crate::symbol::{CType, Field, Function, Library, Record, TypeKind};
 
 /// Whether a difference shows that the port is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Meaning {
-    /// It does; with the path of what differs, where that is known.
-    Wrong(Option<String>),
+    /// It does; with what differs, where that is known.
+    Wrong(Option<Differing>),
     /// It may be wrong, with the reason why that is not certain.
     Unclear(&'static str),
+}
+
+/// What differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Differing {
+    /// `store->size`, or `return value`.
+    pub path: String,
+    pub values: Option<Values>,
 }
 
 impl Meaning {
@@ -33,9 +42,14 @@ pub fn meaning(library: &Library, function: &Function, told: &Told) -> Meaning {
             let is_certain = !padded || told.places.iter().any(|place| is_value(library, place));
             if is_certain { Meaning::Wrong(None) } else { Meaning::Unclear(PADDING) }
         }
+        (Difference::Result, None) => {
+            let values = told.results.and_then(|words| values(&function.ret, 0, &words));
+            Meaning::Wrong(
+                values.map(|values| Differing { path: "return value".to_owned(), values: Some(values) }),
+            )
+        }
         (
-            Difference::Result
-            | Difference::Errno
+            Difference::Errno
             | Difference::Allocation
             | Difference::Crash
             | Difference::Hang
@@ -72,7 +86,10 @@ fn memory(library: &Library, function: &Function, places: &[Place]) -> Meaning {
     let mut is_certain = places.is_empty();
     for place in places {
         match place.at.map_or(Spot::Unknown, |(argument, offset)| path(library, function, argument, offset)) {
-            Spot::Field(path) => return Meaning::Wrong(Some(path)),
+            Spot::Field { path, ty, into } => {
+                let values = place.words.and_then(|words| values(ty, into, &words));
+                return Meaning::Wrong(Some(Differing { path, values }));
+            }
             Spot::Padding => {}
             Spot::Unknown => is_certain |= is_value(library, place),
         }
@@ -106,15 +123,19 @@ fn padding(library: &Library, record: &Record) -> u8 {
 }
 
 /// What lies at a place.
-enum Spot {
-    /// A value, with its path.
-    Field(String),
+enum Spot<'l> {
+    /// A value of this type, with its path, so many bytes into it.
+    Field {
+        path: String,
+        ty: &'l CType,
+        into: u64,
+    },
     Padding,
     Unknown,
 }
 
 /// What lies so many bytes behind the pointer in this integer register.
-fn path(library: &Library, function: &Function, register: usize, offset: u64) -> Spot {
+fn path<'l>(library: &'l Library, function: &'l Function, register: usize, offset: u64) -> Spot<'l> {
     let in_registers = |ty: &CType| match ty.kind {
         TypeKind::Float { .. } => Some(false),
         TypeKind::Record(_) | TypeKind::Unsupported(_) => None,
@@ -142,14 +163,15 @@ fn path(library: &Library, function: &Function, register: usize, offset: u64) ->
         | TypeKind::Float { .. }
         | TypeKind::Pointer(_) => {
             let size = size_of(library, pointer).unwrap_or(1).max(1);
-            return Spot::Field(format!("{}[{}]", param.name, offset / size));
+            let path = format!("{}[{}]", param.name, offset / size);
+            return Spot::Field { path, ty: pointer, into: offset % size };
         }
         _ => return Spot::Unknown,
     };
     let Some(record) = library.records.get(key) else { return Spot::Unknown };
     if !is_known(record) {
         return match is_plain_union(library, record, offset) {
-            true => Spot::Field(format!("*{}", param.name)),
+            true => Spot::Field { path: format!("*{}", param.name), ty: pointer, into: offset },
             false => Spot::Unknown,
         };
     }
@@ -173,7 +195,7 @@ fn is_plain_union(library: &Library, record: &Record, offset: u64) -> bool {
     record.is_union && record.complete && record.fields.iter().all(covers)
 }
 
-fn within(library: &Library, record: &Record, offset: u64, before: String) -> Spot {
+fn within<'l>(library: &'l Library, record: &'l Record, offset: u64, before: String) -> Spot<'l> {
     for field in &record.fields {
         let Some(start) = field.offset.map(|bits| bits / 8) else { return Spot::Unknown };
         if field.bits.is_some() {
@@ -182,20 +204,20 @@ fn within(library: &Library, record: &Record, offset: u64, before: String) -> Sp
         let Some(size) = size_of(library, &field.ty) else { return Spot::Unknown };
         if (start..start + size).contains(&offset) {
             let path = format!("{before}{}", field.name);
-            let (inner, offset, path) = match &field.ty.kind {
+            let (ty, into, path) = match &field.ty.kind {
                 TypeKind::Array { of, .. } => {
                     let size = size_of(library, of).unwrap_or(1).max(1);
-                    (&of.kind, (offset - start) % size, format!("{path}[{}]", (offset - start) / size))
+                    (&**of, (offset - start) % size, format!("{path}[{}]", (offset - start) / size))
                 }
-                inner => (inner, offset - start, path),
+                _ => (&field.ty, offset - start, path),
             };
-            return match inner {
+            return match &ty.kind {
                 TypeKind::Record(key) => match library.records.get(key) {
-                    Some(inner) if is_known(inner) => within(library, inner, offset, format!("{path}.")),
-                    Some(inner) if is_plain_union(library, inner, offset) => Spot::Field(path),
+                    Some(inner) if is_known(inner) => within(library, inner, into, format!("{path}.")),
+                    Some(inner) if is_plain_union(library, inner, into) => Spot::Field { path, ty, into },
                     Some(_) | None => Spot::Unknown,
                 },
-                _ => Spot::Field(path),
+                _ => Spot::Field { path, ty, into },
             };
         }
     }
@@ -276,7 +298,7 @@ mod tests {
 
     fn of(difference: Difference, excuse: Option<Excuse>, places: &[Option<(usize, u64)>]) -> Meaning {
         // The second byte, which is padding in a `pair`.
-        let places = places.iter().map(|at| Place { at: *at, bytes: 2 });
+        let places = places.iter().map(|at| Place { at: *at, bytes: 2, words: None });
         let told = Told {
             difference,
             input: "input".into(),
@@ -284,6 +306,7 @@ mod tests {
             failing: None,
             excuse,
             places: places.collect(),
+            results: None,
             said: String::new(),
         };
         meaning(&library(), &function(), &told)
@@ -292,7 +315,7 @@ mod tests {
     #[test]
     fn values_are_told_by_path_and_padding_is_no_difference() {
         let memory = |places: &[Option<(usize, u64)>]| of(Difference::Memory, None, places);
-        let path = |text: &str| Meaning::Wrong(Some(text.to_owned()));
+        let path = |text: &str| Meaning::Wrong(Some(Differing { path: text.to_owned(), values: None }));
         assert_eq!(memory(&[Some((1, 0))]), path("pair->tag"));
         assert_eq!(memory(&[Some((1, 6))]), path("pair->number"));
         assert_eq!(memory(&[Some((1, 14))]), path("pair->many[1].b"));
@@ -304,7 +327,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_padding_nowhere_are_values() {
-        let memory = |bytes| memory(&library(), &function(), &[Place { at: None, bytes }]);
+        let memory = |bytes| memory(&library(), &function(), &[Place { at: None, bytes, words: None }]);
         // `tag` is aligned to 4 and followed by three bytes of padding.
         assert_eq!(memory(0b1110_1110), Meaning::Unclear(PADDING));
         assert_eq!(memory(0b0001_0000), Meaning::Wrong(None));

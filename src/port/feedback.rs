@@ -192,7 +192,10 @@ pub fn refuted(finding: &Finding) -> Feedback {
     put(&mut values, &format!("The C original:\n{}", list(oracle, "(nothing that is compared)")));
     let subject = finding.subject.iter().map(|part| beside(part, &finding.oracle));
     put(&mut values, &format!("The port:\n{}", list(subject, "(did not return)")));
-    put(&mut text, &fenced(&values, "text"));
+    // In place, neither arguments nor all results have a text.
+    if finding.place.is_none() || !finding.oracle.is_empty() {
+        put(&mut text, &fenced(&values, "text"));
+    }
     hints(&mut text, &BTreeSet::from([category]));
     Feedback { category, key: normalised(&format!("{} {}", finding.class, finding.what)), text }
 }

@@ -263,7 +263,10 @@ void implfuzz_put_back_after(void);
 struct places {
     const unsigned char *address[PLACES];
     unsigned char bytes[PLACES]; /* a bit for each byte of the word: whether it differs */
+    uint64_t c[PLACES], own[PLACES]; /* the word, of C and of the candidate */
     size_t count;
+    uint64_t result_of_c, own_result; /* where the result differs: the first bytes */
+    int is_result;
     enum excuse excuse;
 };
 

@@ -104,6 +104,10 @@ static enum difference compare(enum result kind, const struct picture *c, const 
     if (difference != SAME) {
         enum excuse excuse = excuse_result(kind, &c->result, &own->result, moved);
         if (excuse != EQUAL_CONSTANTS) {
+            int is_float = kind == RESULT_FLOAT || kind == RESULT_DOUBLE;
+            memcpy(&places->result_of_c, is_float ? (const void *)c->result.vector : c->result.integer, 8);
+            memcpy(&places->own_result, is_float ? (const void *)own->result.vector : own->result.integer, 8);
+            places->is_result = 1;
             places->excuse = excuse;
             return difference;
         }
@@ -127,12 +131,20 @@ static enum difference compare(enum result kind, const struct picture *c, const 
     return c->error != own->error ? DIFFERS_ERRNO : SAME;
 }
 
-/* The places as `argument:offset@bytes`, counted from the nearest pointer before each; `?` where there is none. */
+/* The words of one place take less than this. */
+#define PLACE_TEXT 80
+
+/*
+ * The places as `argument:offset@bytes=at:c:own`, counted from the nearest pointer before each, and `?@bytes` where there is
+ * none: `at` is where the offset leads to in the word that C and the candidate left. A result is `=0:c:own`.
+ */
 static void words_of(const struct places *places, const struct registers *registers, char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '-', text[1] = 0;
-    for (size_t at = 0; at < places->count && used + 32 < size; at++) {
+    if (places->is_result)
+        snprintf(text, size, "=0:%lx:%lx", (unsigned long)places->result_of_c, (unsigned long)places->own_result);
+    for (size_t at = 0; at < places->count && used + PLACE_TEXT < size; at++) {
         uintptr_t address = (uintptr_t)places->address[at], nearest = 0;
         int argument = -1;
         for (int one = 0; one < ARGUMENTS; one++) {
@@ -142,11 +154,13 @@ static void words_of(const struct places *places, const struct registers *regist
                 argument = one;
             }
         }
-        const char *comma = at ? "," : "";
-        unsigned bytes = places->bytes[at];
-        used += (size_t)(argument < 0 ? snprintf(text + used, size - used, "%s?@%u", comma, bytes)
-                                      : snprintf(text + used, size - used, "%s%d:%lu@%u", comma, argument,
-                                                 (unsigned long)(address - nearest), bytes));
+        used += (size_t)snprintf(text + used, size - used, "%s", at ? "," : "");
+        if (argument < 0)
+            used += (size_t)snprintf(text + used, size - used, "?@%u", places->bytes[at]);
+        else
+            used += (size_t)snprintf(text + used, size - used, "%d:%lu@%u=%u:%lx:%lx", argument,
+                                     (unsigned long)(address - nearest), places->bytes[at], (unsigned)(address & 7),
+                                     (unsigned long)places->c[at], (unsigned long)places->own[at]);
     }
 }
 
@@ -291,7 +305,7 @@ static int candidates(uint32_t number, const struct call *call, const struct pic
             own->alive--;
         }
         one_line(said);
-        char where[PLACES * 32];
+        char where[PLACES * PLACE_TEXT];
         words_of(&places, &call->registers, where, sizeof where);
         implfuzz_report("killed %u %zu %d %lu %lu %lu %d %s %s\n", number, at, difference, (unsigned long)STATE->input,
                         (unsigned long)own->calls_of_input, (unsigned long)STATE->failing, places.excuse, where, said);

@@ -190,6 +190,8 @@ void implfuzz_add_place(struct places *places, const unsigned char *address, uin
     for (uint64_t differs = c ^ own, byte = 0; byte < 8; byte++)
         bytes |= (unsigned char)((differs >> (8 * byte) & 0xff ? 1 : 0) << byte);
     places->bytes[places->count] = bytes;
+    places->c[places->count] = c;
+    places->own[places->count] = own;
     places->address[places->count++] = address;
 }
 

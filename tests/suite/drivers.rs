@@ -156,7 +156,7 @@ fn right_ports_are_the_same_in_place() {
 
 /// All of these differ, and each in the way that is expected.
 #[track_caller]
-fn all_differ(wrong: &[(&str, &str, &str, &str)]) {
+fn all_differ(wrong: &[(&str, &str, &str, &str)]) -> BTreeMap<String, Value> {
     let changes: Vec<(&str, &str, &str)> =
         wrong.iter().map(|(name, old, new, _)| (*name, *old, *new)).collect();
     let ports = judged(&changes);
@@ -166,6 +166,7 @@ fn all_differ(wrong: &[(&str, &str, &str, &str)]) {
         assert!(Path::new(port["differs"]["input"].as_str().unwrap()).is_absolute(), "{name}: {port}");
         assert!(port["differs"]["call"].as_u64().unwrap() > 0, "{name}: {port}");
     }
+    ports
 }
 
 #[test]
@@ -180,7 +181,6 @@ fn wrong_ports_differ_in_place() {
     // These in another run, because a port is judged with the ports that it calls.
     let size = "(*store).size = size;";
     all_differ(&[
-        ("mix", "hash >> 15", "hash >> 14", "result"),
         // A write to a block that is free.
         (
             "store_remove",
@@ -210,7 +210,26 @@ fn ports_that_do_not_return_differ_in_place() {
 #[test]
 fn memory_that_a_port_does_not_write_is_no_zero() {
     let calloc = "libc::calloc(size, core::mem::size_of::<*mut ffi::item>())";
-    all_differ(&[("grow", calloc, "libc::malloc(size * core::mem::size_of::<*mut ffi::item>())", "memory")]);
+    let malloc = "libc::malloc(size * core::mem::size_of::<*mut ffi::item>())";
+    all_differ(&[("grow", calloc, malloc, "memory"), ("mix", "hash >> 15", "hash >> 14", "result")]);
+}
+
+#[test]
+fn values_that_differ_are_shown() {
+    let ports = all_differ(&[
+        // One too many: no count is too small for that.
+        ("store_remove", "(*store).count -= 1;", "", "memory"),
+        ("store_load", "count as f64 /", "count as f64 * 2.0 /", "result"),
+    ]);
+    let shown = |name: &str, path: &str| {
+        let differs = &ports[name]["differs"];
+        assert_eq!(differs["path"], json!(path), "{differs}");
+        ["c", "port"].map(|side| differs[side].as_str().unwrap().parse::<f64>().unwrap())
+    };
+    let [c, port] = shown("store_remove", "store->count");
+    assert_eq!(c + 1.0, port);
+    let [c, port] = shown("store_load", "return value");
+    assert_eq!(c * 2.0, port);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::drivers::{self, Inputs, Measured, PortJudged, Report};
 use crate::error::{ExitCode, Result};
 use crate::in_place::outside::left;
 use crate::in_place::run::Judged;
+use crate::in_place::typed::Differing;
 use crate::judge::Judge;
 use crate::project::ported::Ported;
 use crate::report::{Table, printable};
@@ -111,8 +112,11 @@ fn as_json(report: &Report, (measured, ports): InPlace, names: &[&SymbolName]) -
     let ports = ports.map(|all| {
         let one = |one: &PortJudged| {
             let differs = one.differs().map(|told| {
+                let differing = one.differing();
+                let values = differing.and_then(|differing| differing.values.as_ref());
                 json!({
-                    "what": told.difference.to_string(), "path": one.path(), "unclear": one.unclear(), "input": told.input, "call": told.call, "failing": told.failing, "said": told.said,
+                    "what": told.difference.to_string(), "path": differing.map(|differing| &differing.path),
+                    "c": values.map(|values| &values.c), "port": values.map(|values| &values.port), "unclear": one.unclear(), "input": told.input, "call": told.call, "failing": told.failing, "said": told.said,
                 })
             });
             json!({
@@ -176,7 +180,7 @@ fn verdict(one: &PortJudged) -> String {
     let differs = one.differs().map(|told| {
         let said = if told.said.is_empty() { String::new() } else { format!(": {}", printable(&told.said)) };
         let input = told.input.file_name().unwrap_or_default().to_string_lossy();
-        let path = one.path().map(|path| format!(": {path}")).unwrap_or_default();
+        let path = one.differing().map(in_words).unwrap_or_default();
         let memory =
             told.failing.map(|nth| format!(", where its allocation {nth} fails")).unwrap_or_default();
         let unclear = one.unclear().map(|why| format!("; it may be right: {why}")).unwrap_or_default();
@@ -190,6 +194,12 @@ fn verdict(one: &PortJudged) -> String {
         _ => "the same".to_owned(),
     };
     [differs.unwrap_or_else(same)].into_iter().chain(early(&one.judged)).collect::<Vec<_>>().join("; ")
+}
+
+fn in_words(differing: &Differing) -> String {
+    let values = differing.values.as_ref();
+    let values = values.map(|values| format!(": C {}, port {}", values.c, values.port)).unwrap_or_default();
+    format!(": {}{values}", differing.path)
 }
 
 /// What kept calls from being judged.

@@ -7,7 +7,8 @@ use crate::drivers::{self, Candidate, Inputs, PortJudged, PortsBuilt, Report, nu
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Reporter;
 use crate::fuzz::static_library::Checks;
-use crate::in_place::run::{Difference, Number, Replaced};
+use crate::in_place::run::{Number, Replaced};
+use crate::in_place::told::Difference;
 use crate::in_place::typed::{Meaning, meaning};
 use crate::judge::{Judge, Judging, coverage};
 use crate::project::FunctionPlan;
@@ -67,11 +68,11 @@ impl Judge<'_> {
         }
         let library = &self.project.library;
         Ok(judged.killed.get(&0).map(|told| {
-            let path = match meaning(library, &planned.function, told) {
-                Meaning::Wrong(path) => path,
+            let differing = match meaning(library, &planned.function, told) {
+                Meaning::Wrong(differing) => differing,
                 Meaning::Unclear(_) => None,
             };
-            finding(&place.driver, (told, path), input.to_vec())
+            finding(&place.driver, (told, differing.as_ref()), input.to_vec())
         }))
     }
 }
@@ -152,7 +153,7 @@ fn evidence_of(report: &Report, one: &PortJudged, known: &Known) -> Result<Evide
         // A run that ended early says nothing beyond a difference.
         calls: if one.judged.broke.is_none() { one.judged.distinct } else { 0 },
         drivers: known.used.clone(),
-        finding: wrong.map(|told| found(report, told, one.path().map(str::to_owned))).transpose()?,
+        finding: wrong.map(|told| found(report, told, one.differing())).transpose()?,
         unclear: one.unclear().map(told).or_else(|| one.unsteady()),
         outside: one.judged.outside.clone(),
         worth: known.worth.clone(),

@@ -1,0 +1,133 @@
+//! How a candidate was told from C, as the judge reports it.
+
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+
+/// How a candidate was told from C.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display, strum::FromRepr)]
+#[strum(serialize_all = "kebab-case")]
+#[repr(u8)]
+pub enum Difference {
+    Result = 1,
+    Memory,
+    Variable,
+    Stack,
+    Errno,
+    Allocation,
+    Crash,
+    Hang,
+    Exit,
+    Outside,
+    /// The port did not free what it took from Rust's heap.
+    RustHeap,
+    /// The driver ends with another result, other variables or other blocks in use.
+    Whole,
+}
+
+/// Where a candidate was told from C.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    pub difference: Difference,
+    pub input: PathBuf,
+    /// Number of the function's call in the run on that input, from 1.
+    pub call: u64,
+    /// Number of the allocation that fails in this call, from 1.
+    pub failing: Option<NonZeroU64>,
+    /// Why it may be right.
+    pub excuse: Option<Excuse>,
+    /// Where memory differs: the first words.
+    pub places: Vec<Place>,
+    /// The results, where they differ: their first bytes.
+    pub results: Option<Words>,
+    /// What a panic printed.
+    pub said: String,
+}
+
+/// Why a difference may be right; as in `in_place.h`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::FromRepr)]
+#[repr(u8)]
+pub enum Excuse {
+    /// Addresses, after other allocations than C's.
+    Moved = 1,
+    /// Addresses of constants or functions, of which C and the port have one each.
+    OtherConstant,
+}
+
+/// Where memory differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// An argument that points to or before it, and the bytes from there; `None` where no argument does.
+    pub at: Option<(usize, u64)>,
+    /// The bytes of an aligned word of eight that differ, a bit for each.
+    pub bytes: u8,
+    /// The word, where an argument points to it.
+    pub words: Option<Words>,
+}
+
+/// Eight bytes that C and a candidate left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Words {
+    /// Where the place is in them.
+    pub at: u8,
+    pub c: [u8; 8],
+    pub own: [u8; 8],
+}
+
+impl Told {
+    /// Reads what `judge.c` says of a candidate that was told from C, behind its number; `file_of` knows the inputs.
+    pub(super) fn read(words: &[&str], file_of: impl Fn(&str) -> PathBuf) -> Self {
+        let word = |at: usize| words.get(at).copied().unwrap_or_default();
+        let places = word(5);
+        Self {
+            difference: word(0).parse().ok().and_then(Difference::from_repr).unwrap_or(Difference::Memory),
+            input: file_of(word(1)),
+            call: parse(word(2)) as u64,
+            failing: NonZeroU64::new(parse(word(3)) as u64),
+            excuse: word(4).parse().ok().and_then(Excuse::from_repr),
+            results: places.strip_prefix('=').and_then(two_words),
+            places: places.split(',').filter(|place| place.contains('@')).map(place).collect(),
+            said: words.get(6..).unwrap_or_default().join(" "),
+        }
+    }
+}
+
+fn place(word: &str) -> Place {
+    let (at, rest) = word.split_once('@').unwrap_or((word, ""));
+    let at = at.split_once(':');
+    let at = at.and_then(|(argument, offset)| Some((argument.parse().ok()?, offset.parse().ok()?)));
+    let (bytes, both) = rest.split_once('=').unwrap_or((rest, ""));
+    Place { at, bytes: bytes.parse().unwrap_or(0), words: two_words(both) }
+}
+
+fn two_words(text: &str) -> Option<Words> {
+    let mut parts = text.split(':');
+    let at = parts.next()?.parse().ok().filter(|at| *at < 8)?;
+    let mut word = || Some(u64::from_str_radix(parts.next()?, 16).ok()?.to_le_bytes());
+    Some(Words { at, c: word()?, own: word()? })
+}
+
+/// A number, or 0.
+pub(super) fn parse(word: &str) -> usize {
+    word.parse().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_judge_is_read() {
+        let line = "2 3 7 0 0 1:16@240=4:5:a,?@3 it panicked";
+        let told = Told::read(&line.split(' ').collect::<Vec<_>>(), |input| PathBuf::from(input));
+        assert_eq!((told.difference, told.call, told.failing), (Difference::Memory, 7, None));
+        assert_eq!((told.input, told.excuse, &*told.said), ("3".into(), None, "it panicked"));
+        let words = Words { at: 4, c: 5u64.to_le_bytes(), own: 10u64.to_le_bytes() };
+        let first = Place { at: Some((1, 16)), bytes: 240, words: Some(words) };
+        assert_eq!(told.places, [first, Place { at: None, bytes: 3, words: None }]);
+        assert_eq!(told.results, None);
+        let result = Told::read(&["1", "1", "1", "2", "1", "=0:ff:0"], |input| PathBuf::from(input));
+        assert_eq!((result.excuse, result.places.len()), (Some(Excuse::Moved), 0));
+        assert_eq!(result.results.unwrap().c[0], 255);
+        assert_eq!(Told::read(&["12", "1", "1", "0", "0", "-"], |input| PathBuf::from(input)).places, []);
+    }
+}
