@@ -31,7 +31,7 @@ const SECONDS_OF_RIGHT: &str = "drivers.function_seconds=180";
 const PARTS: &str = "
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    for (size_t left = 8; left > 0; left--) {
+    for (size_t left = 12; left > 0; left--) {
         size_t part = size / left;
         one_part(data, part);
         data += part;
