@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT = 3000, DEPTH = 12, CALLS = 3000 };
+enum { TEXT = 3000, DEPTH = 12, CALLS = 3000, PIECES = 200 };
 
 static struct run {
     const uint8_t *at, *late; /* handlers read what is kept for them */
@@ -14,14 +14,17 @@ static struct run {
     char text[2 * TEXT];
     const char *open[DEPTH];
     XML_Parser parser; /* the innermost one: handlers may be called with something else */
-    unsigned how, calls, inner;
+    unsigned how, calls, inner, pieces;
+    uint16_t starts[PIECES]; /* of the pieces of the text */
 } *run;
 
 static unsigned byte(void) { return run->left == 0 ? 0 : (run->left--, *run->at++); }
 
 static void put(const char *text) {
     size_t length = strlen(text);
-    if (run->size + length < TEXT - 64) memcpy(run->text + run->size, text, length), run->size += length;
+    if (run->size + length >= TEXT - 64) return;
+    if (run->pieces < PIECES) run->starts[run->pieces++] = (uint16_t)run->size;
+    memcpy(run->text + run->size, text, length), run->size += length;
 }
 
 static unsigned late(void) { return run->left_late == 0 ? 0 : (run->left_late--, *run->late++); }
@@ -46,6 +49,9 @@ static const char *const declarations[] = {
     "<!ATTLIST d xml:lang CDATA 'e&e;&#x41;\t'>", "<!-- comment -->", "<?pi data?>", " ", "\n",
     "<!ENTITY % k \"<!ENTITY l 'm&#37;p;'>\">", "%k;", "]", "<!X>", "<!ENTITY", "&e;",
     "<!ATTLIST a xmlns CDATA 'urn:e'>", "<!ELEMENT e (f", "<!ENTITY o \xc3\xa9>", "<!ENTITY \xc3\xa9 '\xe2\x82\xac'>",
+    "<!NOTATION n4 PUBLIC 'a{b'>",
+    "<!NOTATION n5 PUBLIC \"Az09 -'()+,./:=?;!*#@$_%\n\" 'x'>", "<!ENTITY m PUBLIC '\xc3\xa9' 'x'>",
+    "<!ENTITY u '&#xAf09;&#99999999;'>",
     "<![INCLUDE[<!ELEMENT i ANY>]]>", "<![IGNORE[ <![ x ]]> ]]>",
 };
 
@@ -62,7 +68,8 @@ static const char *const attributes[] = {
 static const char *const contents[] = {
     "text", "\n", "\r\n", "\r", "&amp;", "&lt;", "&#65;", "&#x20AC;", "&e;", "&f;", "&g;", "&h;", "&j;", "&none;",
     "<!-- c - d -->", "<?pi some data?>", "<?t?>", "<![CDATA[ <&]] > ]]>", "]]>", "\xc3\xa9", "\xe2\x82\xac",
-    "\xf0\x9f\x98\x80", "&#0;", "&#x110000;", "<", "&", "<?xml version='1.0'?>", "<!-- a -- b -->", "\xff", "\xc3",
+    "\xf0\x9f\x98\x80", "&#0;", "&#x110000;", "&#xabCdeF;", "&#1114112;",
+    "<", "&", "<?xml version='1.0'?>", "<!-- a -- b -->", "\xff", "\xc3",
     "\xe2\x82", "\xed\xa0\x80", "\xef\xbf\xbf", "&i;", "]", "]]", "<![CDATA[",
     "\t many words of text that go on and on", "<![CDATA[\xc3\xa9\n]\r\n]]>", "&apos;&quot;&gt;", "&#x10FFFF;",
     "<?XML x?>", "\x01", "\xef\xbb\xbf",
@@ -114,7 +121,35 @@ static void write_elements(void) {
     if (byte() & 1) put(ANY(contents));
 }
 
-/* UTF-16 from UTF-8, as far as that is right. */
+/* What does not belong where it is put. */
+static const char *const errors[] = {
+    "'l'", "\"", "<", ">", "(", ")", "|", ",", "*", "?", "+", "%", "%p;", "&", ";", "#", "[", "]", "]]>", "<!", "<?",
+    "?>", "-->", "--", "name", "n:m:", ":", "9", " ", "#IMPLIED", "#PCDATA", "NDATA n", "SYSTEM", "PUBLIC 'x'", "CDATA",
+    "=", "/", "/>", "\xff", "\xc3", "\xed\xa0\x80", "\xef\xbf\xbe", "\xf4\x90\x80\x80", "\xe2\x82", "\x01", "\r",
+    "\xc0\xaf", "#x", "#xg", "&#", "&#x", "&#xd800;", "xml", "<![", "<!D", "<!-", "<!--", "</", "<![CDATA", "!", "ANY",
+    "\xf0\x9f\x98\x80",
+};
+
+/* Puts a few of them into the text or over it, near the beginnings of pieces, or ends it there. */
+static void damage(void) {
+    for (unsigned count = byte() % 4; count > 0 && run->pieces > 0; count--) {
+        unsigned how = byte();
+        size_t at = run->starts[byte() % run->pieces] + byte() % 60u;
+        const char *error = ANY(errors);
+        size_t length = strlen(error);
+        if (at >= run->size || run->size + length >= TEXT) continue;
+        if (how % 8 == 0) {
+            run->size = at;
+        } else if (how % 8 < 5) {
+            memmove(run->text + at + length, run->text + at, run->size - at), run->size += length;
+            memcpy(run->text + at, error, length);
+        } else if (at + length <= run->size) {
+            memcpy(run->text + at, error, length);
+        }
+    }
+}
+
+/* UTF-16 from UTF-8, as far as that is right; a few units are put over. */
 static void widen(int big) {
     unsigned char wide[2 * TEXT], *to = wide;
     size_t at = 0;
@@ -131,11 +166,19 @@ static void widen(int big) {
     }
     run->size = (size_t)(to - wide);
     memcpy(run->text, wide, run->size);
+    static const uint16_t units[] = {0xd800, 0xdc00, 0xffff, 0xfffe, 0, '<', '&', '>', '"', ' ', '\r', 0x3a3, 0x2028};
+    for (unsigned count = byte() % 4; count > 0 && run->pieces > 0; count--) {
+        size_t near = 2u * (run->starts[byte() % run->pieces] + byte() % 60u);
+        unsigned unit = ANY(units);
+        if (near + 2 > run->size) continue;
+        run->text[near + !big] = (char)(unit >> 8), run->text[near + big] = (char)unit;
+    }
+    if (byte() % 8 == 7 && run->size > 0) run->size--; /* half a unit */
 }
 
 static void write_document(void) {
     unsigned how = byte();
-    run->size = 0;
+    run->size = run->pieces = 0;
     if (how % 8 == 7) {
         size_t rest = run->left / 2 < 200 ? run->left / 2 : 200; /* entities of entities stay few */
         memcpy(run->text, run->at, rest), run->at += rest, run->left -= rest, run->size = rest;
@@ -145,6 +188,7 @@ static void write_document(void) {
     if (how % 8 > 4) put("\xef\xbb\xbf"); /* becomes the mark of UTF-16 */
     write_prolog();
     write_elements();
+    damage();
     if (how % 8 > 4) widen(how % 8 == 5);
 }
 
@@ -155,7 +199,7 @@ static void called(const XML_Char *text, int length) {
     XML_Parser parser = run->parser;
     XML_ParsingStatus status;
     int offset = 0, size = 0;
-    if (length < 0 || (text == NULL && length > 0)) abort();
+    if (text == NULL && length > 0) abort();
     if (++run->calls > CALLS) XML_StopParser(parser, XML_FALSE);
     if (run->left_late == 0) return;
     unsigned op = late();
@@ -238,6 +282,8 @@ static int external(XML_Parser outer, const XML_Char *context, const XML_Char *b
     const char *own = texts[late() % (sizeof texts / sizeof *texts)];
     (void)outer, (void)base, (void)system, (void)public; /* `outer` is what the settings say */
     if (run->inner >= 3 || run->calls > CALLS) return XML_STATUS_OK;
+    /* In the value of an entity, C does not return from the first of them, and breaks on the second. */
+    if (context == NULL && ((own[0] == '<' && own[1] >= 'a') || own[0] == '\0')) own = " ";
     XML_Parser parser = XML_ExternalEntityParserCreate(run->parser, context, run->how & 32 ? "utf-8" : NULL), before =
         run->parser;
     if (parser == NULL) return XML_STATUS_ERROR;
@@ -286,7 +332,10 @@ static void set_handlers(XML_Parser parser, unsigned some) {
             XML_SetXmlDeclHandler(parser, declared);
     }
     XML_SetNamespaceDeclHandler(parser, name_space, end);
-    if (some & 1) XML_SetStartNamespaceDeclHandler(parser, name_space), XML_SetEndNamespaceDeclHandler(parser, NULL);
+    if (some & 1) {
+        XML_SetStartNamespaceDeclHandler(parser, some & 2 ? NULL : name_space);
+        XML_SetEndNamespaceDeclHandler(parser, NULL);
+    }
 }
 
 static void configure(XML_Parser parser, unsigned *released) {
@@ -359,6 +408,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (!(how & 16) || !XML_ParserReset(parser, how & 32 ? "ISO-8859-1" : NULL)) break;
     }
     if (parser != NULL) XML_ParserFree(parser);
+    XML_ErrorString((enum XML_Error)((int)(size % 60) - 5));
     if (XML_ExpatVersionInfo().major != 2 || strncmp(XML_ExpatVersion(), "expat_2", 7) != 0 ||
         XML_GetFeatureList()->name == NULL) abort();
     free(run), run = NULL;

@@ -25,6 +25,11 @@ static const char *const pieces[] = {
     "\\\n", "  \n", "word ", "two words", "\"q\"", "'s", "...", "--", "* * *\n", "a\xc3\xa9m", "1\xe2\x82\xac.",
     "-\xf0\x9f\x98\x80-", "a\xff\xc3.", "s\xc3\x9fs", "1", ".", "-", "&", "<", ">", "#", "+ x\n", "  - y\n", "10. z\n",
     "\r\n", "[A][b C]", "[a](<x> 'y')", "\"", "'", "a\xc4\x80[", "*\xe2\x80\x9cq*", "a_b_c", "***",
+    "```  info y \n", "#   head   #  \n", "[a](  /u\t)", "[a]:   <v>  \n", "[c]: /w \"t\\\"t\"\n", "[\\]d]",
+    "[\\]d]: /x (y)\n", "<", "[a\\", "!", "&#0;", "&#x110000;", "&#xD800;", "&#1114112;", "&#x7f;", "a\xc2\x80z",
+    "a\xe0\xa0\x80", "a\xef\xbf\xbfz", "[E\xc3\x89]: /y\n", "[e\xc3\xa9]", "a\xf4\x8f\xbf\xbfz", "a\xed\xa0\x80z",
+    "a\xc0\xafz", "\f", "\v", "<ftp://a>", "<mailto:b@c>", "<XMPP:d>", "<p>\n", "<pre>\n", "</a >", "<br/>", "<h1\n",
+    "<!-- - -->", "(/url 'title')", "(<>)", "(a(b)c)", "(a\nb)",
 };
 
 /* Text from bytes as they are, or from pieces of Markdown. Bytes above 127 stand inside of words: elsewhere, this
@@ -71,6 +76,7 @@ static void walk(struct run *r, cmark_node *root) {
         if (child != NULL && cmark_node_next(cmark_node_last_child(node)) != NULL) abort();
         if (event == CMARK_EVENT_EXIT && byte(r) % 64 == 63) cmark_iter_reset(iter, root, CMARK_EVENT_EXIT);
         if (event == CMARK_EVENT_EXIT && r->left > 0) continue;
+        cmark_node_next(node), cmark_node_previous(node);
         const char *type = cmark_node_get_type_string(node), *literal = cmark_node_get_literal(node);
         if (type[0] == '<' || cmark_node_get_type(node) == CMARK_NODE_NONE) abort();
         if (cmark_node_get_type(node) == CMARK_NODE_TEXT && literal == NULL) abort();
@@ -88,7 +94,7 @@ static void walk(struct run *r, cmark_node *root) {
 static const char *word(struct run *r) {
     static const char *const words[] = {
         "", "a", "two words", "<&\">", "*x* `y`", "http://a.b/?c=d&e='f'", "1. z", "\xc3\xa9\xe2\x82\xac", "a\nb\n",
-        "- -", "mailto:a@b.c", "```", "(p)", "  lead", "a.b", "\\n", "'\"-", "# h",
+        "- -", "mailto:a@b.c", "```", "(p)", "  lead", "a.b", "\\n", "'\"-", "# h", NULL, " both ", "%41%zz\x7f",
     };
     return words[byte(r) % (sizeof words / sizeof *words)];
 }
@@ -169,6 +175,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (op & 8) rendered(root, formats / 64 + how, width);
         freed(r, root);
     }
+    if (cmark_node_next(NULL) != NULL || cmark_node_previous(NULL) != NULL || cmark_node_parent(NULL) != NULL ||
+        cmark_node_first_child(NULL) != NULL || cmark_node_last_child(NULL) != NULL) abort();
     if (cmark_version_string[0] != '0' + (cmark_version >> 16)) abort();
     free(r);
     return 0;

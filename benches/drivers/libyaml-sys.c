@@ -11,7 +11,7 @@ struct run {
     const uint8_t *at;
     size_t left;
     unsigned char text[TEXT], out[TEXT];
-    size_t size, read, wrote, piece;
+    size_t size, read, wrote, piece, most_read, most_written;
     FILE *from, *to;
 };
 
@@ -62,19 +62,19 @@ static int take(void *data, unsigned char *buffer, size_t size, size_t *size_rea
     size = rest < size ? rest : size;
     memcpy(buffer, r->text + r->read, size);
     r->read += *size_read = size;
-    return r->piece != 13; /* an unlucky size: reading fails */
+    return r->read <= r->most_read; /* beyond, reading fails */
 }
 
 static int give(void *data, unsigned char *buffer, size_t size) {
     struct run *r = data;
     if (size > 0 && buffer == NULL) abort();
-    return (r->wrote += size) < 3 * TEXT; /* too much is refused */
+    return (r->wrote += size) < r->most_written; /* too much is refused */
 }
 
 static void open_parser(struct run *r, yaml_parser_t *parser) {
     unsigned how = byte(r);
     if (!yaml_parser_initialize(parser)) abort();
-    r->read = 0, r->piece = 1 + how / 4;
+    r->read = 0, r->piece = 1 + how / 4, r->most_read = how % 8 == 4 ? byte(r) : TEXT;
     if (how % 4 == 0) {
         yaml_parser_set_input(parser, take, r);
     } else if (how % 16 == 1 && (r->from = tmpfile()) != NULL) {
@@ -95,7 +95,8 @@ static void close_parser(struct run *r, yaml_parser_t *parser, int worked) {
 static void open_emitter(struct run *r, yaml_emitter_t *emitter) {
     unsigned how = byte(r), style = byte(r);
     if (!yaml_emitter_initialize(emitter)) abort();
-    r->wrote = 0;
+    r->wrote = 0, r->most_written = how % 8 == 4 ? byte(r) : 3 * TEXT;
+    if (how % 8 == 4) emitter->buffer.end = emitter->buffer.start + 8 + style % 8; /* so that it writes often */
     if (how % 4 == 0) {
         yaml_emitter_set_output(emitter, give, r);
     } else if (how % 16 == 1 && (r->to = tmpfile()) != NULL) {

@@ -53,7 +53,7 @@ fn in_place(libraries: &[Value]) -> String {
     format!(
         "\n## In place\n\n\
          Functions can also be judged where a [driver](drivers.md) calls them. Each of these libraries has one driver, in `benches/drivers/`. \
-         Allocations may fail here, too. Nobody looked at {unseen} before judging in place was built; it has become better since by what they showed. Rows with 60 seconds of fuzzing are of a build before that.\n\n\
+         Allocations may fail here, too. Nobody looked at {unseen} before judging in place was built; it and the drivers have become better since by what they showed.\n\n\
          - **reached**: share of the functions that the driver calls. **in place**: share of all functions of which at least {:.0} % of the mutants are killed inside of the driver's executions. \
          **harness**: share with a working harness, as above. **either**: share with one or the other. **either of reached**: the same share of the functions that the driver reaches.\n\
          - **C differs**: number of functions of which C differs from an unchanged copy of itself; there must be none.\n\
