@@ -171,12 +171,12 @@ pub struct Drivers {
     pub seeds: Vec<String>,
     /// Seconds of fuzzing that make a driver's corpus.
     pub seconds: u64,
-    /// Of judging one function with each driver: all of its mutants, or its port.
+    /// Of processor time for judging one function with each driver: all of its mutants, or its port.
     pub function_seconds: u64,
 }
 
 impl Drivers {
-    /// The time for one function with one driver.
+    /// The processor time for one function with one driver.
     pub fn time_for_function(&self) -> Duration {
         Duration::from_secs(self.function_seconds)
     }

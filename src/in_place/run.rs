@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 /// How long a program may take beyond the time of its functions.
 const BEYOND: Duration = Duration::from_secs(30);
+/// How many times its processor time a function may take on a busy machine; as in `main.c`.
+const SLOWEST: u32 = 6;
 /// How long a program may take that does not judge, which ends by itself after a minute.
 const LIMIT: Duration = Duration::from_secs(90);
 
@@ -119,6 +121,7 @@ pub fn reach(
 /// How much judging is enough.
 #[derive(Debug, Clone, Copy)]
 pub struct Enough {
+    /// Processor time.
     pub time: Duration,
     /// Judged calls that differ from each other.
     pub calls: u64,
@@ -140,7 +143,7 @@ pub fn judge(
     let Enough { time, calls, fails_allocations } = enough;
     let fails = if fails_allocations { "fail-allocations\n" } else { "" };
     let script = script(&format!("{fails}function {function} {} {calls}", time.as_millis()), inputs);
-    let output = scripted(program, script, time + BEYOND, interrupt)?;
+    let output = scripted(program, script, time * SLOWEST + BEYOND, interrupt)?;
     let mut judged = Judged::default();
     for words in report(&String::from_utf8_lossy(&output.report)) {
         match words[..] {
