@@ -222,6 +222,8 @@ struct state {
     /* rust_heap.c; `said` is what a panic printed */
     size_t rust_used, rust_live;
     char said[512];
+    /* The size, and 1, of a block behind which the candidate wrote before it freed it. */
+    uint64_t overflown;
 };
 
 /* Each build has another one, so that no port knows it. */
@@ -242,6 +244,14 @@ int implfuzz_is_arena(const void *address);
 unsigned char *implfuzz_block(const unsigned char *address);
 /* Whether a header says that its block is in use. */
 int implfuzz_is_live(const unsigned char *header);
+uint64_t implfuzz_size(const unsigned char *header);
+/* The byte of red zones. */
+#define RED 0xa5
+struct red_zone {
+    const unsigned char *start, *end;
+};
+struct red_zone implfuzz_red_zone(const unsigned char *header);
+const unsigned char *implfuzz_next_block(const unsigned char *header);
 
 /* What is written over a block that is freed, by C or by a candidate: another byte. */
 unsigned char implfuzz_dead(int by_candidate);
@@ -275,6 +285,7 @@ struct places {
  * this call are left out; so are pointers to equal constants. `excuse` is set if anything was left out or may be right.
  */
 enum difference implfuzz_compare_pages(struct places *places, int moved);
+uint64_t implfuzz_overflown(void);
 /* Adds a word that differs, of which the first byte that does is at `address`. */
 void implfuzz_add_place(struct places *places, const unsigned char *address, uint64_t c, uint64_t own);
 /* How two words differ that may be pointers: those of memory may be any, a result is what its function says. */

@@ -194,6 +194,7 @@ static enum difference try(void *code, void *nested, const struct call *call, co
     implfuzz_rust_heap_clear();
     forget_allocations();
     errno = call->error;
+    STATE->overflown = 0;
     STATE->tape.next = 0;
     STATE->code = nested;
     mprotect(STATE->secret, SECRET_BYTES, PROT_NONE);
@@ -209,6 +210,14 @@ static enum difference try(void *code, void *nested, const struct call *call, co
     STATE->overflow = 0;
     if (difference == SAME)
         difference = compare(call->function->result, c, &picture, call->stack, call->bytes, places);
+    if (difference == SAME || places->excuse != NONE) {
+        uint64_t size = implfuzz_overflown();
+        if (size) {
+            memset(places, 0, sizeof *places);
+            difference = DIFFERS_MEMORY;
+            snprintf(STATE->said, sizeof STATE->said, "it writes behind a block of %lu bytes", (unsigned long)size - 1);
+        }
+    }
     if (difference == SAME && !implfuzz_tape_is_over())
         difference = LEFT_PROCESS;
     if (difference == SAME && STATE->rust_live != 0)

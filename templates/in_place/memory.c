@@ -16,7 +16,6 @@
 #define ARENA_PAGES (ARENA_BYTES / PAGE)
 #define HEADER ((size_t)16)
 #define RED_ZONE ((size_t)16)
-#define RED 0xa5
 /* Sizes grow by a quarter; the last class holds blocks with pages of their own. */
 #define CLASSES 40
 #define OWN_PAGES CLASSES
@@ -96,11 +95,16 @@ unsigned char *implfuzz_block(const unsigned char *address)
     return start + (size_t)(address - start) / size * size;
 }
 
-int implfuzz_is_live(const unsigned char *header)
+uint64_t implfuzz_size(const unsigned char *header)
 {
     uint64_t size;
     memcpy(&size, header, sizeof size);
-    return size != 0;
+    return size;
+}
+
+int implfuzz_is_live(const unsigned char *header)
+{
+    return implfuzz_size(header) != 0;
 }
 
 static struct header *new_pages(size_t pages, unsigned class)
@@ -178,6 +182,21 @@ static struct header *start_of(void *address)
     return block && (unsigned char *)block + HEADER == (unsigned char *)address && block->size ? block : NULL;
 }
 
+/* What stands behind a block in use, to the next one. */
+struct red_zone implfuzz_red_zone(const unsigned char *header)
+{
+    const struct header *block = (const struct header *)header;
+    const unsigned char *data = header + HEADER;
+    return (struct red_zone){data + block->size - 1, data + capacity(block)};
+}
+
+/* The block behind one; NULL behind one with pages of its own. */
+const unsigned char *implfuzz_next_block(const unsigned char *header)
+{
+    unsigned class = HEAD->class_of[(size_t)(header - ARENA) / PAGE];
+    return class == OWN_PAGES ? NULL : header + size_of_class(class);
+}
+
 unsigned char implfuzz_dead(int by_candidate)
 {
     return (unsigned char)(STATE->fresh ^ (by_candidate ? 0x3c : 0x5a));
@@ -186,6 +205,15 @@ unsigned char implfuzz_dead(int by_candidate)
 int implfuzz_is_data(const unsigned char *header, const unsigned char *address)
 {
     return address >= header + HEADER;
+}
+
+static int is_damaged(const unsigned char *header)
+{
+    struct red_zone zone = implfuzz_red_zone(header);
+    for (const unsigned char *at = zone.start; at < zone.end; at++)
+        if (*at != RED)
+            return 1;
+    return 0;
 }
 
 void implfuzz_of_free(void *address)
@@ -199,6 +227,8 @@ void implfuzz_of_free(void *address)
     struct header *block = start_of(address);
     if (!block)
         __builtin_trap(); /* freed twice, or no block at all */
+    if (STATE->in_candidate && STATE->overflown == 0 && is_damaged((unsigned char *)block))
+        STATE->overflown = block->size;
     size_t page = (size_t)((unsigned char *)block - ARENA) / PAGE;
     memset(address, implfuzz_dead(STATE->in_candidate), capacity(block));
     block->size = 0;

@@ -184,6 +184,38 @@ static int counts(const unsigned char *address, unsigned char then, int moved, e
     return !(is_new && was_live && then == STATE->fresh);
 }
 
+/* Whether the candidate wrote behind this block, in this page. What C does there, too, is no difference. */
+static int is_overflown(const unsigned char *block, const unsigned char *page)
+{
+    struct red_zone zone = implfuzz_red_zone(block);
+    uint64_t size = implfuzz_size(block);
+    int is_of_c = implfuzz_size(after_c(block)) == size, is_old = implfuzz_size(before_call(block)) == size;
+    const unsigned char *at = zone.start > page ? zone.start : page;
+    const unsigned char *end = zone.end < page + PAGE ? zone.end : page + PAGE;
+    for (; at < end; at++)
+        if (*at != RED && !(is_of_c && *at == *after_c(at)) && !(is_old && *at == *before_call(at)))
+            return 1;
+    return 0;
+}
+
+/* The size, and 1, of a block behind which the candidate wrote; 0 where there is none. Where it allocates in another way
+ * than C, bytes that differ are no proof; this is. */
+uint64_t implfuzz_overflown(void)
+{
+    if (STATE->overflown)
+        return STATE->overflown;
+    for (size_t at = 0; at < STATE->logged; at++) {
+        const unsigned char *page = STATE->log[at].address;
+        if (!implfuzz_is_arena(page))
+            continue;
+        const unsigned char *block = implfuzz_block(page);
+        for (; block && block < page + PAGE; block = implfuzz_next_block(block))
+            if (implfuzz_is_live(block) && is_overflown(block, page))
+                return implfuzz_size(block);
+    }
+    return 0;
+}
+
 void implfuzz_add_place(struct places *places, const unsigned char *address, uint64_t c, uint64_t own)
 {
     unsigned char bytes = 0;

@@ -216,11 +216,22 @@ fn memory_that_a_port_does_not_write_is_no_zero() {
 
 #[test]
 fn values_that_differ_are_shown() {
+    let spare = "let spare = core::hint::black_box(libc::malloc(9)).cast::<u8>();";
     let ports = all_differ(&[
         // One too many: no count is too small for that.
         ("store_remove", "(*store).count -= 1;", "", "memory"),
         ("store_load", "count as f64 /", "count as f64 * 2.0 /", "result"),
+        // Another block may be right; a write behind it is not.
+        (
+            "grow",
+            "let slots",
+            &format!("{spare} spare.add(9).write_volatile(7); libc::free(spare.cast());\n    let slots"),
+            "memory",
+        ),
     ]);
+    let grow = &ports["grow"]["differs"];
+    assert_eq!(grow["unclear"], Value::Null, "{grow}");
+    assert_eq!(grow["said"], json!("it writes behind a block of 9 bytes"), "{grow}");
     let shown = |name: &str, path: &str| {
         let differs = &ports[name]["differs"];
         assert_eq!(differs["path"], json!(path), "{differs}");

@@ -42,6 +42,7 @@ fn of_kind(difference: Difference, said: &str) -> (FindingClass, String) {
         Difference::Hang => (FindingClass::Timeout, "it does not return in ten times C's time".to_owned()),
         Difference::RustHeap => (FindingClass::Leak, "it keeps memory of Rust's allocator".to_owned()),
         Difference::Result => (FindingClass::Mismatch, "return value".to_owned()),
+        Difference::Memory if !said.is_empty() => (FindingClass::Mismatch, said.to_owned()),
         Difference::Memory => {
             (FindingClass::Mismatch, "memory that the library or the driver allocated".to_owned())
         }
