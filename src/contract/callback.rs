@@ -81,6 +81,14 @@ fn result(ret: &CType) -> Option<String> {
     }
 }
 
+/// For a program that only calls the function: a callback that the input answers, or what it gets.
+pub(super) fn any(param: &Param) -> Option<Role> {
+    match prototype(&param.ty) {
+        Some(_) => Some(Role::Callback(parameter_roles::Callback { order: false, nullable: false })),
+        None => points_to_void(&param.ty).then_some(Role::UserData(parameter_roles::UserData)),
+    }
+}
+
 /// Whether a `void *` is passed to callbacks and used nowhere else.
 pub(super) fn is_token(ty: &CType, facts: &Facts) -> bool {
     let untouched = !facts.dereferenced

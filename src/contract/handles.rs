@@ -3,6 +3,8 @@
 //! A handle is a pointer to a struct that the library's own functions make. `contract::infer` has no role for it;
 //! here the function becomes one step in a call sequence that other functions of the library begin and end.
 
+mod call;
+
 use super::constructors::{Constructors, record, target};
 use super::facts::FactTable;
 use super::flat::flat;
@@ -75,10 +77,16 @@ impl<'a> Handles<'a> {
 
     fn whole(&self, of: &'a str, step: Step) -> Result<Contract, String> {
         let function = step.function;
-        let library = self.library;
-        let record = &library.records[of];
+        let record = &self.library.records[of];
         let sequence = self.sequence(of, record, &step)?;
-        let params = function.params.iter().zip(step.roles).enumerate();
+        let contract = self.contract_of(function, step.roles, step.returns);
+        Ok(Contract { sequence: Some(Box::new(sequence)), ..contract })
+    }
+
+    /// The contract with these roles, without a sequence.
+    fn contract_of(&self, function: &Function, roles: Vec<Role>, returns: Returns) -> Contract {
+        let library = self.library;
+        let params = function.params.iter().zip(roles).enumerate();
         let params = params.map(|(index, (param, role))| Parameter {
             name: param.name.clone(),
             likely: match role {
@@ -94,12 +102,12 @@ impl<'a> Handles<'a> {
             made_by: Vec::new(),
             reason: reason_of(function, param, &self.facts.of(function, index)),
         });
-        Ok(Contract {
+        Contract {
             symbol: function.name.clone(),
             harness: Harness::Inferred,
             signature: Signature::C,
             params: params.collect(),
-            returns: step.returns,
+            returns,
             errno: self.facts.index.reached(function).any(sets_errno),
             chance: false,
             require: Vec::new(),
@@ -107,8 +115,8 @@ impl<'a> Handles<'a> {
             equivalent: Vec::new(),
             proposed_by: None,
             globals: Vec::new(),
-            sequence: Some(Box::new(sequence)),
-        })
+            sequence: None,
+        }
     }
 
     /// The function as a step, and the record of its handles.

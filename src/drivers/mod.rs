@@ -4,14 +4,17 @@
 
 mod branches;
 mod campaigns;
+mod from_contracts;
 mod known;
 mod measure;
 mod ports;
+mod skeleton;
 
 pub use branches::{Branches, branches};
 pub use known::{KnownReach, Reachability, known_reach};
 pub use measure::{MOST, Measured, measure};
 pub use ports::{Archive, Candidate, PortJudged, PortsBuilt, number_of};
+pub use skeleton::{FOLDER, Skeleton, from_contracts};
 
 use crate::c::entries::Entries;
 use crate::digest::of_parts;

@@ -140,7 +140,7 @@ impl Built {
 }
 
 /// The flags of a driver: the library's folders and macros, and those of the settings.
-pub(super) fn flags(parts: Parts) -> Vec<String> {
+pub fn flags(parts: Parts) -> Vec<String> {
     let mut flags: Vec<String> = Vec::new();
     let of_units = parts.library.units.iter().flat_map(|unit| &unit.flags);
     for flag in

@@ -59,19 +59,29 @@ pub fn drivers(root: &Utf8Path, named: &[String]) -> Result<Vec<Driver>> {
 }
 
 fn found(root: &Utf8Path) -> Result<Vec<Driver>> {
+    let mut drivers = Vec::new();
+    for path in files(root)? {
+        drivers.extend(read(root, &path)?);
+    }
+    Ok(drivers)
+}
+
+/// The files of a repository by path, without those that this tool or a build writes.
+///
+/// # Errors
+/// `Io` where a folder cannot be read.
+pub fn files(root: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
     let is_read = |entry: &walkdir::DirEntry| match entry.file_name().to_str() {
         Some(name) => !entry.file_type().is_dir() || !name.starts_with('.') && !SKIPPED.contains(&name),
         None => false,
     };
-    let mut drivers = Vec::new();
+    let mut files = Vec::new();
     for entry in WalkDir::new(root).min_depth(1).sort_by_file_name().into_iter().filter_entry(is_read) {
         let entry = entry.map_err(std::io::Error::from)?;
         let path = entry.path().strip_prefix(root).ok().and_then(Utf8Path::from_path);
-        if let Some(path) = path.filter(|_| entry.file_type().is_file()) {
-            drivers.extend(read(root, path)?);
-        }
+        files.extend(path.filter(|_| entry.file_type().is_file()).map(Utf8Path::to_owned));
     }
-    Ok(drivers)
+    Ok(files)
 }
 
 /// The driver in a file, if there is one.

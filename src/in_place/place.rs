@@ -18,7 +18,7 @@ pub struct Place<'a> {
 
 impl Place<'_> {
     /// The compiler of a language: clang is both, so that libFuzzer's flags work for C++, too.
-    pub(super) fn compiler(&self, language: Language) -> Job {
+    pub fn compiler(&self, language: Language) -> Job {
         let cc = &self.toolchain.cc;
         match (language, cc.kind) {
             (Language::C, _) => Job::new(&cc.path),

@@ -18,6 +18,7 @@ mod contract;
 mod coverage;
 mod drivers;
 mod drivers_cheats;
+mod drivers_contracts;
 mod drivers_files;
 mod drivers_hostile;
 mod drivers_padding;

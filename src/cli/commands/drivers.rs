@@ -1,6 +1,7 @@
 //! `cargo implfuzz drivers`
 
-use super::{Session, new_driver};
+use super::Session;
+use super::new_driver::{self, Of};
 use crate::drivers::{self, Inputs, Measured, PortJudged, Report};
 use crate::error::{ExitCode, Result};
 use crate::in_place::outside::left;
@@ -28,9 +29,12 @@ pub struct Args {
     /// Compare the ports in the tree with C where the drivers call them
     #[arg(long)]
     ports: bool,
-    /// Write the skeleton of a new driver to fuzz/NAME.c instead
+    /// Write a new driver to fuzz/NAME.c instead, which calls public functions as their contracts say
     #[arg(long, value_name = "NAME", conflicts_with_all = ["seconds", "check", "ports"])]
     new: Option<String>,
+    /// Let the new driver call the functions that this header declares; may be repeated
+    #[arg(long = "header", value_name = "FILE", requires = "new", conflicts_with = "program")]
+    headers: Vec<String>,
     /// Let the new driver run this program, a C file of the repository with a `main`
     #[arg(long, value_name = "FILE", requires = "new")]
     program: Option<Utf8PathBuf>,
@@ -42,8 +46,11 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let (mut project, _store) = session.open(reporter.as_mut())?;
     if let Some(name) = &args.new {
         drop(reporter);
-        let root = project.root()?;
-        return new_driver::write(session, root, name, args.program.as_deref());
+        let of = match &args.program {
+            Some(program) => Of::Program(program),
+            None => Of::Contracts(&args.headers),
+        };
+        return new_driver::write(session, &project, name, of);
     }
     if let Some(seconds) = args.seconds {
         project.config.drivers.seconds = seconds;

@@ -1,7 +1,9 @@
 //! `cargo implfuzz drivers --new`: skeletons of drivers.
 
 use super::Session;
+use crate::drivers::{self, FOLDER, Skeleton};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
+use crate::project::Project;
 use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 use serde_json::json;
@@ -11,36 +13,66 @@ use std::io::Write as _;
 const EMPTY: &str = include_str!("../../../templates/driver.c");
 /// A driver that runs a program.
 const OF_PROGRAM: &str = include_str!("../../../templates/driver_of_program.c");
-/// Where they are written.
-const FOLDER: &str = "fuzz";
 
-/// Writes a driver of this name, which runs a program if there is one.
-pub fn write(session: &Session, root: &Utf8Path, name: &str, program: Option<&Utf8Path>) -> Result<ExitCode> {
+/// What a new driver runs.
+#[derive(Debug, Clone, Copy)]
+pub enum Of<'a> {
+    Program(&'a Utf8Path),
+    /// The functions that these headers declare; the public ones where there are none.
+    Contracts(&'a [String]),
+}
+
+/// Writes a driver of this name.
+pub fn write(session: &Session, project: &Project, name: &str, of: Of) -> Result<ExitCode> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if name.is_empty() || !name.chars().all(is_plain) {
         let text = format!("`{name}` cannot be the name of a driver: letters, digits, `_` and `-` can");
         return Err(Error::new(ErrorKind::Usage, text).help("cargo implfuzz drivers --new NAME"));
     }
-    let skeleton = match program {
-        Some(program) => of_program(root, program)?,
-        None => EMPTY.to_owned(),
-    };
+    let root = project.root()?;
     let file = Utf8PathBuf::from(FOLDER).join(name).with_extension("c");
     let path = root.join(&file);
-    fs::create_dir_all(root.join(FOLDER))?;
     if path.exists() {
         let text = format!("{file} is there, and stays as it is");
         return Err(Error::new(ErrorKind::Usage, text).help("choose another name"));
     }
-    let mut new = fs::OpenOptions::new().write(true).create_new(true).open(&path)?;
-    new.write_all(skeleton.as_bytes())?;
-    let next = match program {
-        Some(_) => "look at the arguments in it",
-        None => "fill it in",
+    let (text, functions, next) = match of {
+        Of::Program(program) => (of_program(root, program)?, None, "look at the arguments in it".to_owned()),
+        Of::Contracts(headers) => of_contracts(session, project, headers)?,
     };
-    let text = format!("{file} written; {next}, then `cargo implfuzz drivers`\n");
-    session.screen.result("driver-new", &json!({ "file": file }), || text);
+    fs::create_dir_all(root.join(FOLDER))?;
+    let mut new = fs::OpenOptions::new().write(true).create_new(true).open(&path)?;
+    new.write_all(text.as_bytes())?;
+    let shown = format!("{file} written; {next}, then `cargo implfuzz drivers`\n");
+    session.screen.result("driver-new", &json!({ "file": file, "functions": functions }), || shown);
     Ok(ExitCode::Ok)
+}
+
+/// The text, the number of functions that it calls, and what to do next.
+fn of_contracts(
+    session: &Session,
+    project: &Project,
+    headers: &[String],
+) -> Result<(String, Option<usize>, String)> {
+    let root = project.root()?;
+    if let Some(missing) = headers.iter().find(|header| !root.join(header).is_file()) {
+        let text = format!("there is no header {missing} below the root of the repository");
+        return Err(Error::new(ErrorKind::Usage, text)
+            .help("cargo implfuzz drivers --new NAME --header FILE, with a file of the repository"));
+    }
+    // Relative paths of headers begin there.
+    fs::create_dir_all(root.join(FOLDER))?;
+    Ok(match drivers::from_contracts(project, headers, &session.interrupt)? {
+        Some(Skeleton { text, called, headers }) => {
+            let declared = headers.join(", ");
+            (
+                text,
+                Some(called),
+                format!("functions of {declared} that it calls: {called}. Edit it if need be"),
+            )
+        }
+        None => (EMPTY.to_owned(), Some(0), "no contract describes a public function: fill it in".to_owned()),
+    })
 }
 
 fn of_program(root: &Utf8Path, program: &Utf8Path) -> Result<String> {

@@ -1,4 +1,5 @@
 use super::digits::{self, Part};
+use super::in_driver::{self, InDriver};
 use super::length::{LONGEST, ROOM};
 use super::rules::for_pointers;
 use super::{Code, Direction, Extent, Facts, Form, Keys, Notation, Place, Rules, Safe, Shape, Slot, Typed};
@@ -59,6 +60,11 @@ impl Rules for Buffer {
     fn propose(&mut self, is_pointer: bool, most: usize) -> Result<(), &'static str> {
         self.max = self.max.max(most);
         for_pointers(is_pointer)
+    }
+
+    fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
+        let (length, size) = (in_driver::length(place, &self.length)?, in_driver::size_behind(place));
+        Some(InDriver::memory(place, self.direction, &format!("{length} * {size}")))
     }
 
     fn summary(&self) -> String {

@@ -1,4 +1,5 @@
 use super::digits::{self, Part};
+use super::in_driver::{self, InDriver};
 use super::length::{LONGEST, MAX};
 use super::rules::for_pointers;
 use super::{Code, Direction, Extent, Facts, Form, Keys, Notation, Place, Rules, Safe, Shape, Slot, Typed};
@@ -48,6 +49,11 @@ impl Rules for CString {
     fn propose(&mut self, is_pointer: bool, most: usize) -> Result<(), &'static str> {
         self.max = self.max.max(most);
         for_pointers(is_pointer)
+    }
+
+    fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
+        let texts = in_driver::texts(&place.param.texts);
+        Some(InDriver::pointer(place, &format!("driver_text({}, {texts})", self.max)))
     }
 
     fn summary(&self) -> String {

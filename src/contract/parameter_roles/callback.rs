@@ -1,3 +1,4 @@
+use super::in_driver::InDriver;
 use super::{Code, Facts, Form, Keys, Notation, Place, Rules, Slot, Typed};
 use crate::symbol::{CType, TypeKind};
 use proc_macro2::{Ident, Literal, TokenStream};
@@ -95,6 +96,25 @@ impl Rules for Callback {
     /// The C text determines the role; otherwise it is unknown.
     fn propose(&mut self, _: bool, _: usize) -> Result<(), &'static str> {
         Err("callbacks, and what they get, cannot be proposed")
+    }
+
+    fn in_driver(&self, place: &Place, unique: &str) -> Option<InDriver> {
+        let (params, ret) = prototype(place.ty)?;
+        let is_number =
+            |ty: &CType| matches!(ty.kind, TypeKind::Int { .. } | TypeKind::Bool | TypeKind::Enum { .. });
+        let answer = match &ret.kind {
+            TypeKind::Void => String::new(),
+            _ if !is_number(ret) => return None,
+            _ if self.order && params.len() >= 2 => "return driver_order(a0, a1);".to_owned(),
+            _ => format!("return ({})driver_answer();", ret.spelling),
+        };
+        let named = params.iter().enumerate().map(|(at, ty)| format!("{} a{at}", ty.spelling));
+        let named = if params.is_empty() { "void".to_owned() } else { named.collect::<Vec<_>>().join(", ") };
+        let unused: String = (0..params.len()).map(|at| format!("(void)a{at}; ")).collect();
+        let function = format!("static {} {unique}({named})\n{{\n    {unused}{answer}\n}}", ret.spelling);
+        let argument =
+            if self.nullable { format!("driver_is_null() ? NULL : {unique}") } else { unique.to_owned() };
+        Some(InDriver { functions: vec![function], argument, ..InDriver::default() })
     }
 
     fn summary(&self) -> String {

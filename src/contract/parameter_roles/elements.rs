@@ -1,3 +1,4 @@
+use super::in_driver::{self, InDriver};
 use super::rules::for_pointers;
 use super::{Code, Direction, Facts, Form, Keys, Notation, Place, Rules, Slot, Typed};
 use proc_macro2::TokenStream;
@@ -51,6 +52,11 @@ impl Rules for Elements {
     fn propose(&mut self, is_pointer: bool, most: usize) -> Result<(), &'static str> {
         self.max = self.max.max(most);
         for_pointers(is_pointer)
+    }
+
+    fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
+        let [count, size] = [&self.count, &self.size].map(|name| in_driver::length(place, name));
+        Some(InDriver::memory(place, self.direction, &format!("{} * {}", count?, size?)))
     }
 
     fn summary(&self) -> String {

@@ -1,4 +1,5 @@
 use super::digits::{self, Part};
+use super::in_driver::{self, InDriver};
 use super::rules::for_pointers;
 use super::{Code, Direction, Facts, Keys, Notation, Place, Rules, Safe, Shape, Slot, Typed};
 use quote::quote;
@@ -44,6 +45,11 @@ impl Rules for FixedArray {
             true => for_pointers(is_pointer),
             false => Err("`len` is between 1 and 65536"),
         }
+    }
+
+    fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
+        let size = in_driver::size_behind(place);
+        Some(InDriver::memory(place, self.direction, &format!("{} * {size}", self.len)))
     }
 
     fn summary(&self) -> String {

@@ -1,3 +1,4 @@
+use super::in_driver::InDriver;
 use super::rules::for_pointers;
 use super::{Code, Facts, Form, Keys, Notation, Place, Rules, Slot, Typed};
 use proc_macro2::TokenStream;
@@ -43,6 +44,11 @@ impl Rules for Given {
     fn propose(&mut self, is_pointer: bool, _: usize) -> Result<(), &'static str> {
         self.max = self.max.max(1);
         for_pointers(is_pointer)
+    }
+
+    /// It stays allocated where the function neither frees nor keeps it.
+    fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
+        Some(InDriver::pointer(place, &format!("driver_given({})", self.max)))
     }
 
     fn summary(&self) -> String {

@@ -1,3 +1,4 @@
+use super::in_driver::{self, InDriver};
 use super::place::names;
 use super::{
     Code, Facts, Keys, Notation, Part, Place, Rules, Safe, Shape, Slot, Typed, buffers_of, elements_of,
@@ -62,6 +63,20 @@ impl Rules for Length {
 
     fn propose(&mut self, _: bool, _: usize) -> Result<(), &'static str> {
         Ok(())
+    }
+
+    fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
+        let (name, ty) = (&place.param.name, in_driver::variable_type(place.target()));
+        let is_behind = matches!(place.ty.kind, TypeKind::Pointer(_));
+        let variable = if is_behind { format!("{name}_value") } else { name.clone() };
+        Some(InDriver {
+            before: vec![
+                format!("size_t {name}_count = {};", in_driver::count(place)),
+                format!("{ty} {variable} = ({ty}){name}_count;"),
+            ],
+            argument: if is_behind { format!("&{variable}") } else { variable },
+            ..InDriver::default()
+        })
     }
 
     fn summary(&self) -> String {

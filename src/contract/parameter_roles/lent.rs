@@ -1,3 +1,4 @@
+use super::in_driver::{self, InDriver};
 use super::{Code, Facts, Form, Keys, Notation, Place, Rules, Slot, Typed, field_ident};
 use crate::symbol::TypeKind;
 use proc_macro2::{Ident, TokenStream};
@@ -86,6 +87,24 @@ impl Rules for Lent {
 
     fn propose(&mut self, _: bool, _: usize) -> Result<(), &'static str> {
         Err("handles cannot be proposed")
+    }
+
+    /// The struct lives until the run ends.
+    fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
+        let (name, ty) = (&place.param.name, in_driver::mutable(&place.ty.spelling));
+        let mut before = vec![format!("{ty} {name} = driver_zeros(sizeof *{name});")];
+        for (field, lengths) in &self.pointers {
+            let count = format!("{name}_{field}");
+            before.push(format!("size_t {count} = driver_count({});", super::length::MAX));
+            before.push(format!("{name}->{field} = driver_block({count});"));
+            before.extend(lengths.iter().map(|length| format!("{name}->{length} = {count};")));
+        }
+        before.extend(
+            self.numbers
+                .iter()
+                .map(|field| format!("driver_fill(&{name}->{field}, sizeof {name}->{field});")),
+        );
+        Some(InDriver { before, argument: name.clone(), ..InDriver::default() })
     }
 
     fn summary(&self) -> String {

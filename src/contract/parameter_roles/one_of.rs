@@ -1,3 +1,4 @@
+use super::in_driver::{self, InDriver};
 use super::{Code, Facts, Keys, Notation, Part, Place, Rules, Shape, Slot, Typed, literals};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -32,6 +33,12 @@ impl Rules for OneOf {
 
     fn propose(&mut self, _: bool, _: usize) -> Result<(), &'static str> {
         Err("no value may be ruled out: `one-of` is not for proposals")
+    }
+
+    fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
+        let (name, ty) = (&place.param.name, in_driver::variable_type(place.ty));
+        let value = format!("driver_one_of({})", in_driver::numbers(&self.values));
+        Some(InDriver::variable(place, format!("{ty} {name} = ({ty}){value};")))
     }
 
     fn summary(&self) -> String {

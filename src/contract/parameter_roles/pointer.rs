@@ -1,4 +1,5 @@
 use super::digits::{self, Part};
+use super::in_driver::{self, InDriver};
 use super::{Code, Direction, Facts, Keys, Notation, Place, Rules, Safe, Shape, Slot, Typed};
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -38,6 +39,10 @@ impl Rules for Pointer {
 
     fn needs(&self, of: &Typed) -> (bool, &'static str) {
         (of.leads_to_numbers(), "role \"pointer\" needs a pointer to a number, or to a struct of numbers")
+    }
+
+    fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
+        Some(InDriver::memory(place, self.direction, &in_driver::size_behind(place)))
     }
 
     fn summary(&self) -> String {

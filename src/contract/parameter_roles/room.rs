@@ -1,3 +1,4 @@
+use super::in_driver::{self, InDriver};
 use super::{Code, Direction, Facts, Keys, Notation, Place, Rules, Shape, Slot, Typed};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -47,6 +48,11 @@ impl Rules for Room {
 
     fn needs(&self, of: &Typed) -> (bool, &'static str) {
         (of.leads_to_numbers(), "this role needs a pointer to numbers, or to structs of numbers")
+    }
+
+    fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
+        let size = in_driver::size_behind(place);
+        Some(InDriver::memory(place, self.direction, &format!("{} * {size}", self.len)))
     }
 
     fn summary(&self) -> String {

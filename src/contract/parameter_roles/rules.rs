@@ -3,6 +3,7 @@
 //! In the code for a harness, `value` is a reference to what the input holds for the parameter, if it is not null;
 //! `m` is a reference to its memory on one side.
 
+use super::in_driver::InDriver;
 use super::{Direction, Keys, Notation, Part, Place, Shape, Slot, Typed};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -43,6 +44,11 @@ pub trait Rules {
 
     /// The JSON of the argument that an empty input has; `None` where it depends on more than the role.
     fn empty(&self, _place: &Place) -> Option<Json> {
+        None
+    }
+
+    /// The argument in a generated driver; `unique` can be the name of a function there. `None` where none can be made.
+    fn in_driver(&self, _place: &Place, _unique: &str) -> Option<InDriver> {
         None
     }
 

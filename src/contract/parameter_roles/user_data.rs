@@ -1,3 +1,4 @@
+use super::in_driver::InDriver;
 use super::{Code, Facts, Keys, Notation, Place, Rules, Slot, Typed};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -26,6 +27,10 @@ impl Rules for UserData {
 
     fn propose(&mut self, _: bool, _: usize) -> Result<(), &'static str> {
         Err("callbacks, and what they get, cannot be proposed")
+    }
+
+    fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
+        Some(InDriver::variable(place, format!("void *{} = driver_token();", place.param.name)))
     }
 
     fn summary(&self) -> String {

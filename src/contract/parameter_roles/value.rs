@@ -1,3 +1,4 @@
+use super::in_driver::{self, InDriver};
 use super::{Code, Facts, Keys, Notation, Part, Place, Rules, Shape, Slot, Typed, digits, literals};
 use crate::symbol::TypeKind;
 use proc_macro2::TokenStream;
@@ -73,6 +74,29 @@ impl Rules for Value {
             (true, true) => Err("a pointer cannot have the role `value`"),
             (false, _) => Err("no value may be ruled out: leave out `min` and `max`"),
         }
+    }
+
+    fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
+        let (name, ty) = (&place.param.name, in_driver::variable_type(place.ty));
+        let limit = |limit: Option<i64>, other: i64| in_driver::number(limit.unwrap_or(other));
+        let value = match (&place.ty.kind, &*place.param.likely) {
+            (TypeKind::Bool, _) => "driver_number(1) & 1".to_owned(),
+            (TypeKind::Int { .. } | TypeKind::Enum { .. }, []) if *self == Self::ANY => {
+                format!("driver_number(sizeof({ty}))")
+            }
+            (TypeKind::Int { .. } | TypeKind::Enum { .. }, likely) if *self == Self::ANY => {
+                format!("driver_likely(sizeof({ty}), {})", in_driver::numbers(likely))
+            }
+            (TypeKind::Int { bits, .. } | TypeKind::Enum { bits, .. }, _) if *bits <= 64 => {
+                let (least, most) = (limit(self.min, i64::MIN), limit(self.max, i64::MAX));
+                format!("driver_between(sizeof({ty}), {least}, {most})")
+            }
+            _ => {
+                let fill = format!("{ty} {name}; driver_fill(&{name}, sizeof {name});");
+                return Some(InDriver::variable(place, fill));
+            }
+        };
+        Some(InDriver::variable(place, format!("{ty} {name} = ({ty})({value});")))
     }
 
     fn summary(&self) -> String {

@@ -1,0 +1,102 @@
+//! Arguments in the C text of a driver that is made from contracts. The functions `driver_…` are in
+//! `templates/driver_of_contracts.c`.
+
+use super::{Direction, Elements, Place, buffers_of, elements_of, most};
+use crate::symbol::{CType, TypeKind};
+
+/// How a call in a driver gets one argument.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct InDriver {
+    /// Functions that it needs.
+    pub functions: Vec<String>,
+    /// Statements before the call.
+    pub before: Vec<String>,
+    pub argument: String,
+}
+
+impl InDriver {
+    /// A variable with the parameter's name.
+    pub(super) fn variable(place: &Place, declaration: String) -> Self {
+        Self { before: vec![declaration], argument: place.param.name.clone(), ..Self::default() }
+    }
+
+    /// Memory of so many bytes, which the call only writes, or which the input fills.
+    pub(super) fn memory(place: &Place, direction: Direction, bytes: &str) -> Self {
+        let make = match direction {
+            Direction::Out => "driver_room",
+            Direction::In | Direction::InOut => "driver_block",
+        };
+        Self::pointer(place, &format!("{make}({bytes})"))
+    }
+
+    /// A pointer, which is null at times where the role says so.
+    pub(super) fn pointer(place: &Place, value: &str) -> Self {
+        let value = match place.param.role.is_nullable() {
+            true => format!("driver_is_null() ? NULL : {value}"),
+            false => value.to_owned(),
+        };
+        Self::variable(place, format!("void *{} = {value};", place.param.name))
+    }
+}
+
+/// The size of what a pointer leads to, as C text.
+pub(super) fn size_behind(place: &Place) -> String {
+    match place.target().kind {
+        TypeKind::Void => "1".to_owned(),
+        _ => format!("sizeof({})", place.target().spelling),
+    }
+}
+
+/// The type without `const` at the top, for variables that get their value later.
+pub(super) fn variable_type(ty: &CType) -> &str {
+    match ty.kind {
+        TypeKind::Pointer(_) => &ty.spelling,
+        _ => ty.spelling.strip_prefix("const ").unwrap_or(&ty.spelling),
+    }
+}
+
+/// The number that the parameter counts: elements of buffers, or the size of one.
+pub(super) fn count(place: &Place) -> String {
+    let name = &place.param.name;
+    let elements = || elements_of(place.params, name).filter_map(|of| of.role.elements());
+    if elements().any(|of: &Elements| of.size == *name) {
+        return "1 + driver_count(15)".to_owned();
+    }
+    let buffers = buffers_of(place.params, name).filter_map(|of| of.role.buffer());
+    let largest = buffers.map(|of| of.max).chain(elements().map(|of| of.max)).min().unwrap_or(0);
+    format!("driver_count({})", largest.min(most(Some(place.ty))))
+}
+
+/// Numbers, as the initialiser of an array.
+pub(super) fn numbers(values: &[i64]) -> String {
+    let text: Vec<String> = values.iter().map(|value| number(*value)).collect();
+    format!("(const long long[]){{{}}}, {}", text.join(", "), values.len())
+}
+
+/// A number that C reads as it is; there is no literal for the smallest one.
+pub(super) fn number(value: i64) -> String {
+    match value {
+        i64::MIN => "(-9223372036854775807LL - 1)".to_owned(),
+        _ => format!("{value}LL"),
+    }
+}
+
+/// The variable with the number that the parameter `name` counts.
+pub(super) fn length(place: &Place, name: &str) -> Option<String> {
+    place.params.iter().find(|param| param.name == name && param.role.length().is_some())?;
+    Some(format!("{name}_count"))
+}
+
+/// Texts, as the initialiser of an array.
+pub(super) fn texts(texts: &[String]) -> String {
+    if texts.is_empty() {
+        return "NULL, 0".to_owned();
+    }
+    let quoted = texts.iter().map(|text| format!("\"{}\"", text.escape_default()));
+    format!("(const char *const[]){{{}}}, {}", quoted.collect::<Vec<_>>().join(", "), texts.len())
+}
+
+/// A pointer type to what can be written.
+pub(super) fn mutable(pointer: &str) -> &str {
+    pointer.strip_prefix("const ").unwrap_or(pointer)
+}

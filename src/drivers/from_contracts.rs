@@ -1,0 +1,256 @@
+//! A driver in C text that calls the library's functions as their contracts say. Which headers declare them, and
+//! whether the text compiles, is `new_driver`'s business.
+
+use crate::contract::facts::FactTable;
+use crate::contract::handles::Handles;
+use crate::contract::parameter_roles::{InDriver, Life, Place, Role};
+use crate::contract::types::{Contract, Returns};
+use crate::error::{Error, ErrorKind, Result};
+use crate::project::FunctionPlan;
+use crate::symbol::{CType, Function, Library, Linkage, SymbolName, TypeKind};
+use minijinja::value::Serde;
+use minijinja::{Environment, context};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+const TEMPLATE: &str = include_str!("../../templates/driver_of_contracts.c");
+
+/// The calls of one function.
+#[derive(Debug, Clone, Serialize)]
+pub struct Call {
+    pub name: String,
+    #[serde(skip)]
+    pub symbol: SymbolName,
+    lines: Vec<String>,
+    /// Functions that its arguments need.
+    #[serde(skip)]
+    functions: Vec<String>,
+}
+
+/// A kind of object, and the function that ends one.
+#[derive(Debug, Clone, Serialize)]
+struct End {
+    kind: usize,
+    name: String,
+}
+
+/// A function that programs can call, and how.
+#[derive(Debug)]
+pub struct Callable<'l> {
+    function: &'l Function,
+    contract: Contract,
+}
+
+/// The functions of a library that programs can call. A person's contract counts; where a harness cannot compare what a
+/// function does, a driver can call it all the same.
+pub fn callables<'l>(library: &'l Library, planned: &[FunctionPlan]) -> Vec<Callable<'l>> {
+    let facts = FactTable::build(library);
+    let handles = Handles::of(library, &facts);
+    let contract = |function: &Function| {
+        let planned = planned.iter().find(|planned| planned.function.key == function.key)?;
+        let own = planned.judgeable.contract().filter(|own| own.params.len() == function.params.len());
+        own.cloned().or_else(|| handles.call(function))
+    };
+    let external = library.functions.iter().filter(|of| of.linkage == Linkage::External && !of.is_variadic);
+    external.filter_map(|function| Some(Callable { contract: contract(function)?, function })).collect()
+}
+
+/// The calls of these functions: of those whose arguments can be made.
+pub fn calls(all: &[Callable]) -> Vec<Call> {
+    let kinds = Kinds::of_all(all);
+    all.iter().filter_map(|one| call(one, &kinds)).collect()
+}
+
+/// The text of a driver with these calls. `all` has all functions, so that objects keep their kinds.
+///
+/// # Errors
+/// `Internal` if the template is wrong.
+pub fn text(all: &[Callable], headers: &[String], calls: &[Call]) -> Result<String> {
+    let kinds = Kinds::of_all(all);
+    let mut ends: Vec<End> = Vec::new();
+    for one in all.iter().filter(|one| calls.iter().any(|call| call.symbol == one.function.name)) {
+        let new: Vec<End> =
+            ended(one, &kinds).into_iter().filter(|end| ends.iter().all(|of| of.kind != end.kind)).collect();
+        ends.extend(new);
+    }
+    let functions: Vec<&String> = calls.iter().flat_map(|call| &call.functions).collect();
+    let wrong =
+        |error: minijinja::Error| Error::new(ErrorKind::Internal, format!("driver_of_contracts.c: {error}"));
+    let values = context! {
+        headers => Serde(headers), calls => Serde(calls), functions => Serde(functions), ends => Serde(ends),
+        kinds => kinds.count.max(1),
+    };
+    Environment::new().render_str(TEMPLATE, values).map(|text| text + "\n").map_err(wrong)
+}
+
+/// Kinds of objects: those of one struct, and of one maker where the caller has the memory, because makers of one struct
+/// may leave different things in it.
+#[derive(Debug, Default)]
+struct Kinds {
+    /// The structs, each with the makers of those in the caller's memory, and the number of the first kind.
+    of: BTreeMap<String, (Vec<String>, usize)>,
+    count: usize,
+}
+
+impl Kinds {
+    fn of_all(all: &[Callable]) -> Self {
+        let mut of: BTreeMap<String, (Vec<String>, usize)> = BTreeMap::new();
+        for one in all {
+            let params = one.function.params.iter().zip(&one.contract.params);
+            for (ty, role) in params.map(|(param, of)| (&param.ty, &of.role)) {
+                let (Some(key), Some(handle)) = (struct_behind(ty), role.handle()) else { continue };
+                let (makers, _) = of.entry(key.to_owned()).or_default();
+                if handle.life == Life::Makes {
+                    makers.push(one.function.c_name.clone());
+                }
+            }
+            if one.contract.returns == Returns::Handle {
+                of.extend(struct_behind(&one.function.ret).map(|key| (key.to_owned(), Default::default())));
+            }
+        }
+        let mut count = 0;
+        for (makers, first) in of.values_mut() {
+            *first = count;
+            count += makers.len().max(1);
+        }
+        Self { of, count }
+    }
+
+    /// The kinds behind a pointer that a function gets: the makers whose names are most like its own.
+    fn of(&self, pointer: &CType, function: &str) -> Option<Vec<usize>> {
+        let (makers, first) = self.of.get(struct_behind(pointer)?)?;
+        let common = |maker: &String| maker.bytes().zip(function.bytes()).take_while(|(a, b)| a == b).count();
+        let Some(best) = makers.iter().map(common).max() else { return Some(vec![*first]) };
+        let alike = makers.iter().enumerate().filter(|(_, maker)| common(maker) == best);
+        Some(alike.map(|(at, _)| first + at).collect())
+    }
+
+    /// The kind that this function makes behind a pointer.
+    fn made(&self, pointer: &CType, function: &str) -> Option<usize> {
+        let (makers, first) = self.of.get(struct_behind(pointer)?)?;
+        Some(first + makers.iter().position(|maker| maker == function).unwrap_or(0))
+    }
+}
+
+fn struct_behind(pointer: &CType) -> Option<&str> {
+    let TypeKind::Pointer(to) = &pointer.kind else { return None };
+    match &to.kind {
+        TypeKind::Record(key) => Some(key),
+        _ => None,
+    }
+}
+
+/// The kinds of objects that a function ends, if it gets nothing else.
+fn ended(one: &Callable, kinds: &Kinds) -> Vec<End> {
+    let [param] = &one.contract.params[..] else { return Vec::new() };
+    let is_end =
+        param.role.handle().is_some_and(|handle| handle.life == Life::Ends && handle.through.is_none());
+    let name = &one.function.c_name;
+    let kinds = kinds.of(&one.function.params[0].ty, name).filter(|_| is_end).unwrap_or_default();
+    kinds.into_iter().map(|kind| End { kind, name: name.clone() }).collect()
+}
+
+fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
+    let Callable { function, contract } = one;
+    let mut text = Text::default();
+    let (mut arguments, mut lengths) = (Vec::new(), Vec::new());
+    for (param, of) in contract.params.iter().zip(&function.params) {
+        let argument = match &param.role {
+            Role::Handle(handle) => {
+                let found = kinds.of(&of.ty, &function.c_name).filter(|_| handle.through.is_none())?;
+                let kinds = match handle.life {
+                    Life::Makes => vec![kinds.made(&of.ty, &function.c_name)?],
+                    Life::Uses | Life::Ends => found,
+                };
+                text.handle(contract, (&kinds, &param.name, &of.ty), (handle.life, handle.nullable));
+                param.name.clone()
+            }
+            role => {
+                let place = Place { params: &contract.params, param, ty: &of.ty, is_safe: false };
+                let unique = format!("driver_{}_{}", function.c_name, param.name);
+                let InDriver { functions, before, argument } = role.in_driver(&place, &unique)?;
+                text.functions.extend(functions);
+                // Buffers need the lengths that they have.
+                if role.length().is_some() { &mut lengths } else { &mut text.before }.extend(before);
+                argument
+            }
+        };
+        arguments.push(argument);
+    }
+    let requires = contract.require.iter().map(|condition| format!("if (!({condition})) break;"));
+    let called = format!("{}({})", function.c_name, arguments.join(", "));
+    let called = match (contract.returns, &function.ret.kind) {
+        (Returns::Handle, _) => {
+            let kind = kinds.made(&function.ret, &function.c_name)?;
+            lengths.insert(0, format!("void **made = driver_new({kind});"));
+            lengths.insert(1, "if (!made) break;".to_owned());
+            format!("*made = (void *){called};")
+        }
+        (Returns::Memory, _) => format!("free((void *){called});"),
+        (_, TypeKind::Void) => format!("{called};"),
+        _ => format!("(void){called};"),
+    };
+    let has_memory = function
+        .params
+        .iter()
+        .any(|param| matches!(param.ty.kind, TypeKind::Pointer(_) | TypeKind::Array { .. }));
+    let full = has_memory.then(|| "if (driver_is_full) break;".to_owned());
+    let lines = lengths.into_iter().chain(text.before).chain(requires).chain(full);
+    let lines = lines.chain([called]).chain(text.after);
+    let name = function.c_name.clone();
+    Some(Call { name, symbol: function.name.clone(), lines: lines.collect(), functions: text.functions })
+}
+
+/// The lines of a call.
+#[derive(Debug, Default)]
+struct Text {
+    functions: Vec<String>,
+    before: Vec<String>,
+    after: Vec<String>,
+}
+
+impl Text {
+    fn handle(
+        &mut self,
+        contract: &Contract,
+        (kinds, name, ty): (&[usize], &str, &CType),
+        (life, nullable): (Life, bool),
+    ) {
+        let place = format!("{name}_place");
+        let spelling = ty.spelling.strip_prefix("const ").unwrap_or(&ty.spelling);
+        let numbers: Vec<String> = kinds.iter().map(usize::to_string).collect();
+        self.before.push(match (life, kinds) {
+            (Life::Makes, [kind, ..]) => format!("void **{place} = driver_new({kind});"),
+            _ => format!(
+                "void **{place} = driver_old((const int[]){{{}}}, {});",
+                numbers.join(", "),
+                kinds.len()
+            ),
+        });
+        if nullable && life != Life::Makes {
+            self.before.push(format!("{spelling} {name} = {place} && !driver_is_null() ? *{place} : NULL;"));
+        } else {
+            self.before.push(format!("if (!{place}) break;"));
+            let object = match life {
+                Life::Makes => format!("driver_zeros(sizeof *({spelling})0)"),
+                Life::Uses | Life::Ends => format!("*{place}"),
+            };
+            self.before.push(format!("{spelling} {name} = {object};"));
+        }
+        for (field, length) in contract.sequence.iter().flat_map(|sequence| &sequence.buffers) {
+            let count = format!("{name}_{field}_count");
+            self.before.push(format!("size_t {count} = driver_count(300);"));
+            self.before.push(format!(
+                "if ({name}) {name}->{field} = driver_block({count}), {name}->{length} = {count};"
+            ));
+        }
+        for field in contract.sequence.iter().flat_map(|sequence| &sequence.texts) {
+            self.before.push(format!("if ({name}) {name}->{field} = driver_text(100, NULL, 0);"));
+        }
+        match life {
+            Life::Makes => self.after.push(format!("*{place} = {name};")),
+            Life::Ends => self.after.push(format!("if ({name}) *{place} = NULL;")),
+            Life::Uses => {}
+        }
+    }
+}

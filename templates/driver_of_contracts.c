@@ -1,0 +1,204 @@
+/*
+ * A driver: calls functions of the library, in the order that the input says, with arguments as their contracts say. It
+ * is made from the contracts in rust/contracts/, and yours to edit: delete calls that a program would not make, add what
+ * the contracts do not know, and check what functions return.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+{%- for header in headers %}
+#include "{{ header }}"
+{%- endfor %}
+
+enum { DRIVER_CALLS = 64, DRIVER_BLOCKS = 1024, DRIVER_KINDS = {{ kinds }}, DRIVER_OBJECTS = 3, DRIVER_BYTES = 1 << 20 };
+
+/* What is left of the input. */
+static const uint8_t *driver_at;
+static size_t driver_left;
+
+/* Memory that functions may keep until the run ends, and the objects that there are, by kind. */
+static void *driver_blocks[DRIVER_BLOCKS];
+static size_t driver_block_count, driver_bytes;
+static int driver_is_full;
+static void *driver_objects[DRIVER_KINDS][DRIVER_OBJECTS];
+
+static void driver_fill(void *to, size_t bytes)
+{
+    size_t some = bytes < driver_left ? bytes : driver_left;
+    memset(to, 0, bytes);
+    memcpy(to, driver_at, some);
+    driver_at += some, driver_left -= some;
+}
+
+/* An integer of so many bytes. */
+static unsigned long long driver_number(size_t bytes)
+{
+    unsigned char digits[8] = {0};
+    unsigned long long number = 0;
+    driver_fill(digits, bytes < 8 ? bytes : 8);
+    for (size_t at = 8; at > 0; at--)
+        number = number << 8 | digits[at - 1];
+    return number;
+}
+
+/* One of the integers from `least` to `most`. */
+static inline long long driver_between(size_t bytes, long long least, long long most)
+{
+    unsigned long long range = (unsigned long long)most - (unsigned long long)least + 1, number = driver_number(bytes);
+    return (long long)((unsigned long long)least + (range ? number % range : number));
+}
+
+static inline long long driver_one_of(const long long *values, size_t count)
+{
+    return values[driver_number(1) % count];
+}
+
+/* Any integer, and often one with which the C text compares. */
+static inline long long driver_likely(size_t bytes, const long long *values, size_t count)
+{
+    return driver_number(1) % 4 ? driver_one_of(values, count) : (long long)driver_number(bytes);
+}
+
+/* A number of elements, rarely a large one. */
+static inline size_t driver_count(size_t most)
+{
+    size_t count = driver_number(1);
+    if (count >= 0xf0)
+        count = driver_number(2);
+    return most < SIZE_MAX ? count % (most + 1) : count;
+}
+
+static inline int driver_is_null(void)
+{
+    return driver_number(1) % 16 == 15;
+}
+
+/* Memory that lives until the run ends. */
+static void *driver_zeros(size_t bytes)
+{
+    void *block = driver_block_count < DRIVER_BLOCKS && bytes <= DRIVER_BYTES - driver_bytes ? calloc(1, bytes ? bytes : 1) : NULL;
+    if (!block) {
+        driver_is_full = 1;
+        return NULL;
+    }
+    driver_bytes += bytes;
+    return driver_blocks[driver_block_count++] = block;
+}
+
+/* The same for what the library writes; it must be exactly as large. */
+static inline void *driver_room(size_t bytes)
+{
+    void *block = driver_zeros(bytes);
+    if (block)
+        memset(block, 0xa5, bytes);
+    return block;
+}
+
+/* The same with bytes of the input. */
+static inline void *driver_block(size_t bytes)
+{
+    void *block = driver_zeros(bytes);
+    if (block)
+        driver_fill(block, bytes);
+    return block;
+}
+
+/* A text of the input, or one with which the C text compares. */
+static inline void *driver_text(size_t most, const char *const *texts, size_t count)
+{
+    size_t choice = count ? driver_number(1) % (2 * count) : 0, bytes = 0;
+    char *text;
+    if (choice < count) {
+        text = driver_zeros(strlen(texts[choice]) + 1);
+        return text ? strcpy(text, texts[choice]) : NULL;
+    }
+    bytes = driver_count(most);
+    text = driver_zeros(bytes + 1);
+    if (text)
+        driver_fill(text, bytes);
+    return text;
+}
+
+/* A block that the library may free. */
+static inline void *driver_given(size_t most)
+{
+    size_t bytes = driver_count(most);
+    void *block = malloc(bytes ? bytes : 1);
+    if (block)
+        driver_fill(block, bytes);
+    return block;
+}
+
+/* What callbacks get. */
+static inline void *driver_token(void)
+{
+    static char token;
+    return &token;
+}
+
+static inline int driver_answer(void)
+{
+    return (int)(driver_number(1) % 4) - 1;
+}
+
+static inline int driver_order(const void *a, const void *b)
+{
+    return (int)*(const unsigned char *)a - (int)*(const unsigned char *)b;
+}
+
+/* Room for a new object. */
+static inline void **driver_new(int kind)
+{
+    for (size_t at = 0; at < DRIVER_OBJECTS; at++)
+        if (!driver_objects[kind][at])
+            return &driver_objects[kind][at];
+    return NULL;
+}
+
+/* An object of these kinds that there is. */
+static inline void **driver_old(const int *kinds, size_t count)
+{
+    size_t first = driver_number(1);
+    for (size_t at = 0; at < count * DRIVER_OBJECTS; at++) {
+        size_t place = (first + at) % (count * DRIVER_OBJECTS);
+        void **object = &driver_objects[kinds[place % count]][place / count];
+        if (*object)
+            return object;
+    }
+    return NULL;
+}
+{% for function in functions %}
+{{ function }}
+{% endfor %}
+static void driver_call(void)
+{
+    switch (driver_number(1) % {{ calls | length }}) {
+    {%- for call in calls %}
+    case {{ loop.index0 }}: { /* {{ call.name }} */
+        {%- for line in call.lines %}
+        {{ line }}
+        {%- endfor %}
+        break;
+    }
+    {%- endfor %}
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    driver_at = data, driver_left = size;
+    driver_block_count = driver_bytes = 0;
+    driver_is_full = 0;
+    memset(driver_objects, 0, sizeof driver_objects);
+    for (int calls = 0; calls < DRIVER_CALLS && driver_left > 0 && !driver_is_full; calls++)
+        driver_call();
+    {%- for end in ends %}
+    for (size_t at = 0; at < DRIVER_OBJECTS; at++)
+        if (driver_objects[{{ end.kind }}][at])
+            {{ end.name }}(driver_objects[{{ end.kind }}][at]);
+    {%- endfor %}
+    while (driver_block_count > 0)
+        free(driver_blocks[--driver_block_count]);
+    return 0;
+}
