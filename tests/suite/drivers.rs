@@ -91,7 +91,9 @@ fn a_driver_by_hand_starts_from_a_skeleton() {
     let repo = store();
     std::fs::remove_dir_all(repo.root().join("fuzz")).unwrap();
     repo.run(&["drivers"]).fails(2, &["LLVMFuzzerTestOneInput", "drivers --new"]);
-    repo.run(&["drivers", "--new", "mine"]).ok();
+    // No contract describes what this header declares.
+    repo.write("none.h", "struct store;\n");
+    repo.run(&["drivers", "--new", "mine", "--header", "none.h"]).ok().shows("fill it in");
     let ran = repo.run(&["drivers", "--seconds", "1"]);
     assert!(ran.ok().stdout.contains("0 of 16 functions are reached"), "{ran}");
     // To judge nothing is no success.
