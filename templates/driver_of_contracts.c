@@ -5,6 +5,7 @@
  */
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 {%- for header in headers %}
@@ -42,6 +43,12 @@ static unsigned long long driver_number(size_t bytes)
     return number;
 }
 
+/* One of so many. */
+static inline size_t driver_choice(size_t count)
+{
+    return driver_number(count > 256 ? 2 : 1) % count;
+}
+
 /* One of the integers from `least` to `most`. */
 static inline long long driver_between(size_t bytes, long long least, long long most)
 {
@@ -51,7 +58,7 @@ static inline long long driver_between(size_t bytes, long long least, long long 
 
 static inline long long driver_one_of(const long long *values, size_t count)
 {
-    return values[driver_number(1) % count];
+    return values[driver_choice(count)];
 }
 
 /* Any integer, and often one with which the C text compares. */
@@ -67,6 +74,17 @@ static inline size_t driver_count(size_t most)
     if (count >= 0xf0)
         count = driver_number(2);
     return most < SIZE_MAX ? count % (most + 1) : count;
+}
+
+/* In conditions of contracts, division by zero gives zero. */
+static inline __int128 driver_quotient(__int128 a, __int128 b)
+{
+    return b == 0 ? 0 : a / b;
+}
+
+static inline __int128 driver_remainder(__int128 a, __int128 b)
+{
+    return b == 0 || b == -1 ? 0 : a % b;
 }
 
 static inline int driver_is_null(void)
@@ -168,12 +186,17 @@ static inline void **driver_old(const int *kinds, size_t count)
     }
     return NULL;
 }
-{% for function in functions %}
+{%- for call in calls %}
+{%- for function in call.functions %}
+
+/* {{ call.name }} */
 {{ function }}
-{% endfor %}
+{%- endfor %}
+{%- endfor %}
+
 static void driver_call(void)
 {
-    switch (driver_number(1) % {{ calls | length }}) {
+    switch (driver_choice({{ calls | length }})) {
     {%- for call in calls %}
     case {{ loop.index0 }}: { /* {{ call.name }} */
         {%- for line in call.lines %}
@@ -194,6 +217,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int calls = 0; calls < DRIVER_CALLS && driver_left > 0 && !driver_is_full; calls++)
         driver_call();
     {%- for end in ends %}
+    /* {{ end.name }} */
     for (size_t at = 0; at < DRIVER_OBJECTS; at++)
         if (driver_objects[{{ end.kind }}][at])
             {{ end.name }}(driver_objects[{{ end.kind }}][at]);

@@ -43,12 +43,14 @@ static int driver_atexit(void (*function)(void))
 #define main driver_main
 #define exit driver_exit
 #define _exit driver_exit
+#define _Exit driver_exit
 #define fclose driver_fclose
 #define atexit driver_atexit
 #include "@PATH@"
 #undef main
 #undef exit
 #undef _exit
+#undef _Exit
 #undef fclose
 #undef atexit
 
@@ -67,23 +69,28 @@ static int driver_input(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *words[DRIVER_ARGUMENTS + 1] = {0};
-    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (null < 0 || !driver_input(data, size))
+    char *texts[DRIVER_ARGUMENTS], *words[DRIVER_ARGUMENTS + 1] = {0};
+    int null;
+    /* The program may have closed its standard streams: they are open again, and `null` is none of them. */
+    while ((null = open("/dev/null", O_RDWR)) >= 0 && null <= 2)
+        continue;
+    if (null < 0)
         return 0;
     fflush(stdout);
     dup2(null, 1);
     close(null);
+    if (!driver_input(data, size))
+        return 0;
     for (int at = 0; at < DRIVER_ARGUMENTS; at++)
-        words[at] = strdup(driver_arguments[at]);
+        words[at] = texts[at] = strdup(driver_arguments[at]);
     optind = 0;
     if (setjmp(driver_ended) == 0) {
-        /* `main` may take no arguments. */
-        int (*program)(int, char **) = (int (*)(int, char **))driver_main;
-        program(DRIVER_ARGUMENTS, words);
+        /* `main` may take fewer arguments. */
+        int (*program)(int, char **, char **) = (int (*)(int, char **, char **))driver_main;
+        program(DRIVER_ARGUMENTS, words, environ);
     }
     fflush(stdout);
     for (int at = 0; at < DRIVER_ARGUMENTS; at++)
-        free(words[at]);
+        free(texts[at]);
     return 0;
 }

@@ -2,6 +2,7 @@
 
 use super::file;
 use super::parameter_roles::Slot;
+use super::parameter_roles::in_driver::variable;
 use super::types::Contract;
 use crate::error::{Error, Result};
 use proc_macro2::{Ident, TokenStream, TokenTree};
@@ -86,6 +87,38 @@ fn translate(slots: &[Slot], expr: &syn::Expr) -> std::result::Result<TokenStrea
         }
         other => Err(format!("`{}` is not supported", quote!(#other))),
     }
+}
+
+/// A precondition as a C condition over the variables of a driver, as wide as in harnesses; `None` where C cannot say it.
+pub fn in_c(text: &str) -> Option<String> {
+    fn walk(expr: &syn::Expr) -> Option<String> {
+        use syn::BinOp::{Add, Div, Mul, Rem, Sub};
+        match expr {
+            syn::Expr::Binary(binary) => {
+                let (left, right, op) = (walk(&binary.left)?, walk(&binary.right)?, &binary.op);
+                match op {
+                    Div(_) => Some(format!("driver_quotient({left}, {right})")),
+                    Rem(_) => Some(format!("driver_remainder({left}, {right})")),
+                    Add(_) | Sub(_) | Mul(_) => Some(format!("({left} {} {right})", quote!(#op))),
+                    op if is_comparison(op) => Some(format!("({left} {} {right})", quote!(#op))),
+                    _ => None,
+                }
+            }
+            syn::Expr::Unary(unary) => {
+                let op = &unary.op;
+                Some(format!("({}{})", quote!(#op), walk(&unary.expr)?))
+            }
+            syn::Expr::Paren(paren) => walk(&paren.expr),
+            syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(number), .. }) => {
+                Some(format!("(__int128){}", number.base10_parse::<i64>().ok()?))
+            }
+            syn::Expr::Path(path) => {
+                Some(format!("(__int128){}", variable(&path.path.get_ident()?.to_string())))
+            }
+            _ => None,
+        }
+    }
+    walk(&syn::parse_str(text).ok()?)
 }
 
 fn is_comparison(op: &syn::BinOp) -> bool {

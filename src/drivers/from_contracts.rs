@@ -1,9 +1,11 @@
-//! A driver in C text that calls the library's functions as their contracts say. Which headers declare them, and
-//! whether the text compiles, is `new_driver`'s business.
+//! A driver in C text that calls the library's functions as their contracts say. `skeleton` finds the headers, and leaves
+//! out what does not compile.
 
 use crate::contract::facts::FactTable;
 use crate::contract::handles::Handles;
+use crate::contract::parameter_roles::in_driver::{variable, variable_type};
 use crate::contract::parameter_roles::{InDriver, Life, Place, Role};
+use crate::contract::preconditions::in_c;
 use crate::contract::types::{Contract, Returns};
 use crate::error::{Error, ErrorKind, Result};
 use crate::project::FunctionPlan;
@@ -11,7 +13,7 @@ use crate::symbol::{CType, Function, Library, Linkage, SymbolName, TypeKind};
 use minijinja::value::Serde;
 use minijinja::{Environment, context};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const TEMPLATE: &str = include_str!("../../templates/driver_of_contracts.c");
 
@@ -23,7 +25,6 @@ pub struct Call {
     pub symbol: SymbolName,
     lines: Vec<String>,
     /// Functions that its arguments need.
-    #[serde(skip)]
     functions: Vec<String>,
 }
 
@@ -39,6 +40,8 @@ struct End {
 pub struct Callable<'l> {
     function: &'l Function,
     contract: Contract,
+    /// The struct whose fields the caller sets.
+    filled: Option<&'l str>,
 }
 
 /// The functions of a library that programs can call. A person's contract counts; where a harness cannot compare what a
@@ -52,7 +55,13 @@ pub fn callables<'l>(library: &'l Library, planned: &[FunctionPlan]) -> Vec<Call
         own.cloned().or_else(|| handles.call(function))
     };
     let external = library.functions.iter().filter(|of| of.linkage == Linkage::External && !of.is_variadic);
-    external.filter_map(|function| Some(Callable { contract: contract(function)?, function })).collect()
+    let callable = |function| {
+        let contract = contract(function)?;
+        let of = contract.sequence.as_ref().map(|sequence| sequence.of.as_str());
+        let record = of.and_then(|of| library.records.iter().find(|(_, record)| record.rust_name == of));
+        Some(Callable { function, contract, filled: record.map(|(key, _)| key.as_str()) })
+    };
+    external.filter_map(callable).collect()
 }
 
 /// The calls of these functions: of those whose arguments can be made.
@@ -73,11 +82,10 @@ pub fn text(all: &[Callable], headers: &[String], calls: &[Call]) -> Result<Stri
             ended(one, &kinds).into_iter().filter(|end| ends.iter().all(|of| of.kind != end.kind)).collect();
         ends.extend(new);
     }
-    let functions: Vec<&String> = calls.iter().flat_map(|call| &call.functions).collect();
     let wrong =
         |error: minijinja::Error| Error::new(ErrorKind::Internal, format!("driver_of_contracts.c: {error}"));
     let values = context! {
-        headers => Serde(headers), calls => Serde(calls), functions => Serde(functions), ends => Serde(ends),
+        headers => Serde(headers), calls => Serde(calls), ends => Serde(ends),
         kinds => kinds.count.max(1),
     };
     Environment::new().render_str(TEMPLATE, values).map(|text| text + "\n").map_err(wrong)
@@ -95,17 +103,18 @@ struct Kinds {
 impl Kinds {
     fn of_all(all: &[Callable]) -> Self {
         let mut of: BTreeMap<String, (Vec<String>, usize)> = BTreeMap::new();
+        let returned = all.iter().filter(|one| one.contract.returns == Returns::Handle);
+        let returned: BTreeSet<&str> = returned.filter_map(|one| struct_behind(&one.function.ret)).collect();
+        of.extend(returned.iter().map(|key| ((*key).to_owned(), Default::default())));
         for one in all {
             let params = one.function.params.iter().zip(&one.contract.params);
             for (ty, role) in params.map(|(param, of)| (&param.ty, &of.role)) {
                 let (Some(key), Some(handle)) = (struct_behind(ty), role.handle()) else { continue };
                 let (makers, _) = of.entry(key.to_owned()).or_default();
-                if handle.life == Life::Makes {
+                // What ends an object that a function returned must not get one in the caller's memory.
+                if handle.life == Life::Makes && !returned.contains(key) {
                     makers.push(one.function.c_name.clone());
                 }
-            }
-            if one.contract.returns == Returns::Handle {
-                of.extend(struct_behind(&one.function.ret).map(|key| (key.to_owned(), Default::default())));
             }
         }
         let mut count = 0;
@@ -125,10 +134,10 @@ impl Kinds {
         Some(alike.map(|(at, _)| first + at).collect())
     }
 
-    /// The kind that this function makes behind a pointer.
+    /// The kind that this function makes in the caller's memory.
     fn made(&self, pointer: &CType, function: &str) -> Option<usize> {
         let (makers, first) = self.of.get(struct_behind(pointer)?)?;
-        Some(first + makers.iter().position(|maker| maker == function).unwrap_or(0))
+        makers.iter().position(|maker| maker == function).map(|at| first + at)
     }
 }
 
@@ -151,7 +160,7 @@ fn ended(one: &Callable, kinds: &Kinds) -> Vec<End> {
 }
 
 fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
-    let Callable { function, contract } = one;
+    let Callable { function, contract, .. } = one;
     let mut text = Text::default();
     let (mut arguments, mut lengths) = (Vec::new(), Vec::new());
     for (param, of) in contract.params.iter().zip(&function.params) {
@@ -162,8 +171,15 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
                     Life::Makes => vec![kinds.made(&of.ty, &function.c_name)?],
                     Life::Uses | Life::Ends => found,
                 };
-                text.handle(contract, (&kinds, &param.name, &of.ty), (handle.life, handle.nullable));
-                param.name.clone()
+                let name = variable(&param.name);
+                text.handle((&kinds, &name, &of.ty), (handle.life, handle.nullable));
+                if one.filled.is_some() && one.filled == struct_behind(&of.ty) {
+                    text.fill(contract, &name);
+                }
+                if handle.life == Life::Makes {
+                    text.after.push(format!("*{name}_place = {name};"));
+                }
+                name
             }
             role => {
                 let place = Place { params: &contract.params, param, ty: &of.ty, is_safe: false };
@@ -177,14 +193,16 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
         };
         arguments.push(argument);
     }
-    let requires = contract.require.iter().map(|condition| format!("if (!({condition})) break;"));
+    let requires =
+        contract.require.iter().map(|condition| Some(format!("if (!{}) break;", in_c(condition)?)));
+    let requires = requires.collect::<Option<Vec<_>>>()?;
     let called = format!("{}({})", function.c_name, arguments.join(", "));
     let called = match (contract.returns, &function.ret.kind) {
         (Returns::Handle, _) => {
-            let kind = kinds.made(&function.ret, &function.c_name)?;
-            lengths.insert(0, format!("void **made = driver_new({kind});"));
-            lengths.insert(1, "if (!made) break;".to_owned());
-            format!("*made = (void *){called};")
+            let kind = *kinds.of(&function.ret, &function.c_name)?.first()?;
+            lengths.insert(0, format!("void **driver_made = driver_new({kind});"));
+            lengths.insert(1, "if (!driver_made) break;".to_owned());
+            format!("*driver_made = (void *){called};")
         }
         (Returns::Memory, _) => format!("free((void *){called});"),
         (_, TypeKind::Void) => format!("{called};"),
@@ -210,14 +228,9 @@ struct Text {
 }
 
 impl Text {
-    fn handle(
-        &mut self,
-        contract: &Contract,
-        (kinds, name, ty): (&[usize], &str, &CType),
-        (life, nullable): (Life, bool),
-    ) {
+    fn handle(&mut self, (kinds, name, ty): (&[usize], &str, &CType), (life, nullable): (Life, bool)) {
         let place = format!("{name}_place");
-        let spelling = ty.spelling.strip_prefix("const ").unwrap_or(&ty.spelling);
+        let spelling = variable_type(ty);
         let numbers: Vec<String> = kinds.iter().map(usize::to_string).collect();
         self.before.push(match (life, kinds) {
             (Life::Makes, [kind, ..]) => format!("void **{place} = driver_new({kind});"),
@@ -237,6 +250,13 @@ impl Text {
             };
             self.before.push(format!("{spelling} {name} = {object};"));
         }
+        if life == Life::Ends {
+            self.after.push(format!("if ({name}) *{place} = NULL;"));
+        }
+    }
+
+    /// Sets the fields that the caller points to memory.
+    fn fill(&mut self, contract: &Contract, name: &str) {
         for (field, length) in contract.sequence.iter().flat_map(|sequence| &sequence.buffers) {
             let count = format!("{name}_{field}_count");
             self.before.push(format!("size_t {count} = driver_count(300);"));
@@ -246,11 +266,6 @@ impl Text {
         }
         for field in contract.sequence.iter().flat_map(|sequence| &sequence.texts) {
             self.before.push(format!("if ({name}) {name}->{field} = driver_text(100, NULL, 0);"));
-        }
-        match life {
-            Life::Makes => self.after.push(format!("*{place} = {name};")),
-            Life::Ends => self.after.push(format!("if ({name}) *{place} = NULL;")),
-            Life::Uses => {}
         }
     }
 }

@@ -2,11 +2,9 @@
 
 use super::Work;
 use super::from_contracts::{Call, Callable, callables, calls, text};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::in_place::build::flags;
-use crate::in_place::candidates::Candidates;
 use crate::in_place::driver::{Language, files};
-use crate::in_place::place::Place;
 use crate::platform::process::{Interrupt, time_limits};
 use crate::project::Project;
 use camino::{Utf8Path, Utf8PathBuf};
@@ -19,7 +17,7 @@ pub const FOLDER: &str = "fuzz";
 /// Strict enough that a call of what no header declares does not compile.
 const CHECKED: [&str; 7] = [
     "-fsyntax-only",
-    "-w",
+    "-Wno-everything",
     "-fno-color-diagnostics",
     "-ferror-limit=0",
     "-Werror=implicit-function-declaration",
@@ -28,8 +26,8 @@ const CHECKED: [&str; 7] = [
 ];
 /// How many headers are tried.
 const MOST_HEADERS: usize = 4;
-/// Each time, what does not compile is left out.
-const ROUNDS: usize = 6;
+/// A header that includes another one is private, unless the other declares less than this part of its functions.
+const PUBLIC_PART: usize = 4;
 
 /// A driver that was made from contracts.
 #[derive(Debug)]
@@ -39,6 +37,8 @@ pub struct Skeleton {
     pub called: usize,
     /// The headers that it includes, relative to the root.
     pub headers: Vec<String>,
+    /// The names of the files that these include.
+    included: Vec<String>,
 }
 
 /// A driver with calls of the functions that these headers declare, or of the public ones; `None` if there are none.
@@ -57,28 +57,25 @@ pub fn from_contracts(
         [] => public_headers(work.root, &calls)?,
         named => vec![named.to_vec()],
     };
+    let named = !headers.is_empty();
     let mut found = Vec::new();
     for headers in choices {
-        found.extend(that_compiles(&work, &all, (headers, calls.clone()))?);
+        found.extend(that_compiles(&work, &all, (headers, calls.clone()), named)?);
     }
-    // Private headers include public ones.
-    let names: Vec<String> =
-        found.iter().flat_map(|one| one.headers.iter().map(|path| name_of(path))).collect();
-    let includes = |path: &String| {
-        let text = fs::read(work.root.join(path)).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
-        let mut lines =
-            text.lines().filter(|line| line.trim_start().starts_with('#') && line.contains("include"));
-        lines.any(|line| names.iter().any(|name| line.contains(name)))
-    };
-    let (private, public): (Vec<_>, Vec<_>) =
-        found.into_iter().partition(|one| one.headers.iter().any(includes));
-    let found = if public.is_empty() { private } else { public };
-    Ok(found.into_iter().rev().max_by_key(|one| one.called))
+    found.sort_by_key(|one| std::cmp::Reverse(one.called));
+    let is_private = |one: &Skeleton| found.iter().any(|other| one.includes(other));
+    let best = found.iter().position(|one| !is_private(one)).unwrap_or(0);
+    Ok(found.into_iter().nth(best))
 }
 
-fn name_of(path: &str) -> String {
-    Utf8Path::new(path).file_name().unwrap_or(path).to_owned()
+impl Skeleton {
+    /// Whether one of its headers includes one of the other's, which declares a good part of its functions.
+    fn includes(&self, other: &Self) -> bool {
+        let names: Vec<&str> =
+            other.headers.iter().filter_map(|path| Utf8Path::new(path).file_name()).collect();
+        self.included.iter().any(|name| names.contains(&name.as_str()))
+            && other.called * PUBLIC_PART >= self.called
+    }
 }
 
 /// A driver with those of these headers and calls that compile.
@@ -86,38 +83,65 @@ fn that_compiles(
     work: &Work,
     all: &[Callable],
     (mut headers, mut calls): (Vec<String>, Vec<Call>),
+    named: bool,
 ) -> Result<Option<Skeleton>> {
-    for _ in 0..ROUNDS {
-        if calls.is_empty() || headers.is_empty() {
-            return Ok(None);
+    // Each time, what does not compile is left out.
+    while !calls.is_empty() && !headers.is_empty() {
+        let checked: Vec<String> =
+            headers.iter().map(|header| work.root.join(header).into_string()).collect();
+        let text_checked = text(all, &checked, &calls)?;
+        let said = match errors(work, &text_checked)? {
+            None => {
+                let relative: Vec<String> = headers.iter().map(|header| format!("../{header}")).collect();
+                let text = text(all, &relative, &calls)?;
+                let included = headers.iter().flat_map(|header| included(work.root, header)).collect();
+                return Ok(Some(Skeleton { called: calls.len(), text, headers, included }));
+            }
+            Some(said) => said,
+        };
+        let bad = Bad::of(&text_checked, &lines_of(&said));
+        let broken = |header: &&String| bad.headers.contains(work.root.join(header).as_str());
+        if let Some(header) = headers.iter().find(|header| named && broken(header)) {
+            let text = format!("{header} does not compile by itself:\n  {}", first_error(&said));
+            return Err(Error::new(ErrorKind::C, text)
+                .help("give the headers that it needs before it, each with --header; `flags` under [drivers] are used"));
         }
-        let included: Vec<String> = headers.iter().map(|header| format!("../{header}")).collect();
-        let text = text(all, &included, &calls)?;
-        let wrong = wrong_lines(work, &text)?;
-        if wrong.is_empty() {
-            return Ok(Some(Skeleton { called: calls.len(), text, headers }));
-        }
-        let bad = Bad::of(&text, &wrong);
         if bad.headers.is_empty() && bad.calls.is_empty() {
-            return Ok(None);
+            let text = format!("a new driver does not compile:\n  {}", first_error(&said));
+            return Err(
+                Error::new(ErrorKind::C, text).help("cargo implfuzz drivers --new NAME --header FILE")
+            );
         }
-        headers.retain(|header| !bad.headers.contains(&format!("../{header}")));
+        headers.retain(|header| !bad.headers.contains(work.root.join(header).as_str()));
         calls.retain(|call| !bad.calls.contains(&call.name));
     }
     Ok(None)
 }
 
-/// The lines of the text in which, or in whose `#include`, the compiler finds an error.
-fn wrong_lines(work: &Work, text: &str) -> Result<BTreeSet<usize>> {
-    let dir = work.dir("new");
-    fs::create_dir_all(&dir)?;
-    let place: Place = work.place(&dir)?;
-    let entries = work.entries()?;
-    let parts = work.parts(&entries, Candidates::None);
+/// What the compiler says of a text that does not compile.
+fn errors(work: &Work, text: &str) -> Result<Option<String>> {
+    let place = work.place(work.root.as_std_path())?;
+    let flags = flags(&work.project.library, &work.project.config.drivers);
     let job = place.compiler(Language::C).dir(work.root).timeout(time_limits::COMPILE_C);
-    let job = job.args(CHECKED).args(flags(parts)).args(["-iquote", FOLDER, "-x", "c", "-"]);
+    let job = job.args(CHECKED).args(flags).args(["-x", "c", "-"]);
     let output = job.stdin(text.to_owned()).env("LC_ALL", "C").run(work.interrupt)?;
-    Ok(lines_of(&output.stderr_text()))
+    Ok((!output.exit.success()).then(|| output.stderr_text()))
+}
+
+fn first_error(said: &str) -> &str {
+    said.lines().find(|line| line.contains("error")).unwrap_or("the compiler does not say why")
+}
+
+/// The names of the files that a header includes.
+fn included(root: &Utf8Path, header: &str) -> Vec<String> {
+    let text = fs::read(root.join(header)).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let path = |line: &str| {
+        let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
+        let path = rest.trim().trim_start_matches(['"', '<']).split(['"', '>']).next()?;
+        Utf8Path::new(path).file_name().map(str::to_owned)
+    };
+    text.lines().filter_map(path).collect()
 }
 
 /// Lines of standard input that a compiler names in errors: those of `#include` stand before an error in a header.
@@ -145,11 +169,16 @@ struct Bad {
 }
 
 impl Bad {
+    /// The functions stand in comments before what belongs to them: callbacks, the call, and what ends objects.
     fn of(text: &str, lines: &BTreeSet<usize>) -> Self {
         let (mut bad, mut call) = (Self::default(), None);
         for (line, number) in text.lines().zip(1..) {
-            if let Some(name) = line.trim().strip_prefix("case ").and_then(|rest| rest.split("/* ").nth(1)) {
-                call = name.strip_suffix(" */");
+            let marked = line
+                .trim()
+                .split_once("/* ")
+                .filter(|(before, _)| before.is_empty() || before.starts_with("case "));
+            if let Some(name) = marked.and_then(|(_, rest)| rest.strip_suffix(" */")) {
+                call = Some(name);
             }
             if !lines.contains(&number) {
                 continue;

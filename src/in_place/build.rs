@@ -21,7 +21,7 @@ use std::hash::{BuildHasher as _, Hasher as _};
 use std::path::PathBuf;
 
 /// The judge's own files.
-const RUNTIME: [(&str, &str); 18] = [
+const RUNTIME: [(&str, &str); 19] = [
     ("in_place.h", include_str!("../../templates/in_place/in_place.h")),
     ("memory.c", include_str!("../../templates/in_place/memory.c")),
     ("pages.c", include_str!("../../templates/in_place/pages.c")),
@@ -37,6 +37,7 @@ const RUNTIME: [(&str, &str); 18] = [
     ("new.cpp", include_str!("../../templates/in_place/new.cpp")),
     ("registers.inc", include_str!("../../templates/in_place/registers.inc")),
     ("process.c", include_str!("../../templates/in_place/process.c")),
+    ("outside.c", include_str!("../../templates/in_place/outside.c")),
     ("outside.S", include_str!("../../templates/in_place/outside.S")),
     ("trampoline_x86_64.S", include_str!("../../templates/in_place/trampoline_x86_64.S")),
     ("trampoline_aarch64.S", include_str!("../../templates/in_place/trampoline_aarch64.S")),
@@ -123,7 +124,11 @@ impl Built {
         let object = place.dir.join(format!("driver-{}.o", driver.name));
         let job = place.compiler(driver.language).dir(parts.root).timeout(time_limits::COMPILE_C);
         let job = job.args(["-O1", "-g0", "-w", "-fno-pie", "-fno-lto", "-U_FORTIFY_SOURCE"]);
-        let job = job.args(flags(parts)).args(["-c", "-o"]).arg(&object).arg(driver.file.as_std_path());
+        let job = job
+            .args(flags(parts.library, parts.settings))
+            .args(["-c", "-o"])
+            .arg(&object)
+            .arg(driver.file.as_std_path());
         place.done(job, &driver.file)?;
         place.rename(&object, &self.renames)?;
         let program = place.dir.join(format!("in-place-{}", driver.name));
@@ -140,9 +145,9 @@ impl Built {
 }
 
 /// The flags of a driver: the library's folders and macros, and those of the settings.
-pub fn flags(parts: Parts) -> Vec<String> {
+pub fn flags(library: &Library, settings: &Drivers) -> Vec<String> {
     let mut flags: Vec<String> = Vec::new();
-    let of_units = parts.library.units.iter().flat_map(|unit| &unit.flags);
+    let of_units = library.units.iter().flat_map(|unit| &unit.flags);
     for flag in
         of_units.filter(|flag| ["-I", "-D", "-isystem", "-iquote"].iter().any(|kind| flag.starts_with(kind)))
     {
@@ -151,7 +156,7 @@ pub fn flags(parts: Parts) -> Vec<String> {
         }
     }
     flags.push("-I.".to_owned());
-    flags.extend(parts.settings.flags.iter().cloned());
+    flags.extend(settings.flags.iter().cloned());
     flags
 }
 

@@ -184,7 +184,10 @@ impl Sanitised {
     fn program(&self, driver: &Driver, parts: Parts, place: Place) -> Result<PathBuf> {
         let object = place.dir.join(format!("sanitised-{}.o", driver.name));
         let job = place.compiler(driver.language).dir(parts.root).timeout(time_limits::COMPILE_C);
-        let job = job.args(SANITISED).args(flags(parts)).arg("-DLLVMFuzzerTestOneInput=implfuzz_driver");
+        let job = job
+            .args(SANITISED)
+            .args(flags(parts.library, parts.settings))
+            .arg("-DLLVMFuzzerTestOneInput=implfuzz_driver");
         place.done(job.args(["-c", "-o"]).arg(&object).arg(driver.file.as_std_path()), &driver.file)?;
         let (keep, kept) = (place.dir.join("keep.c"), place.dir.join("keep.o"));
         write_atomic(&keep, KEEP.as_bytes())?;

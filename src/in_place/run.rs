@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// How long a program may take beyond the time of its functions.
 const BEYOND: Duration = Duration::from_secs(30);
-/// How many times its processor time a function may take on a busy machine; as in `main.c`.
+/// How many times its processor time a function may take by the clock, on a busy machine or in a driver that sleeps.
 const SLOWEST: u32 = 6;
 /// How long a program may take that does not judge, which ends by itself after a minute.
 const LIMIT: Duration = Duration::from_secs(90);
@@ -142,8 +142,9 @@ pub fn judge(
 ) -> Result<Judged> {
     let Enough { time, calls, fails_allocations } = enough;
     let fails = if fails_allocations { "fail-allocations\n" } else { "" };
-    let script = script(&format!("{fails}function {function} {} {calls}", time.as_millis()), inputs);
-    let output = scripted(program, script, time * SLOWEST + BEYOND, interrupt)?;
+    let (millis, longest) = (time.as_millis(), time * SLOWEST);
+    let first = format!("{fails}function {function} {millis} {} {calls}", longest.as_millis());
+    let output = scripted(program, script(&first, inputs), longest + BEYOND, interrupt)?;
     let mut judged = Judged::default();
     for words in report(&String::from_utf8_lossy(&output.report)) {
         match words[..] {

@@ -19,7 +19,7 @@
 #define USED_BYTES ((size_t)1 << 17)
 #define SIGNAL_STACK ((size_t)1 << 16)
 
-static void leave(enum difference difference)
+void implfuzz_leave(enum difference difference)
 {
     siglongjmp(STATE->leave, difference);
 }
@@ -30,7 +30,7 @@ static void on_fault(int signal, siginfo_t *info, void *context)
     if (signal == SIGSEGV && implfuzz_page_fault(info->si_addr))
         return;
     if (STATE->in_candidate)
-        leave(CRASHED);
+        implfuzz_leave(CRASHED);
     implfuzz_report("broke %d\n", signal);
     struct sigaction standard = {.sa_handler = SIG_DFL};
     sigaction(signal, &standard, NULL);
@@ -42,7 +42,7 @@ static void on_tick(int signal)
     (void)signal;
     STATE->ticks++;
     if (STATE->in_candidate && STATE->ticks - STATE->ticks_at_start > STATE->ticks_allowed)
-        leave(HUNG);
+        implfuzz_leave(HUNG);
 }
 
 /* A stack between two pages that cannot be touched. */
@@ -109,7 +109,7 @@ unsigned implfuzz_patience(unsigned ticks_of_c)
 void implfuzz_of_exit(int status)
 {
     if (STATE->in_candidate)
-        leave(EXITED);
+        implfuzz_leave(EXITED);
     implfuzz_report("exit %d\n", status);
     exit(status);
 }
@@ -117,7 +117,7 @@ void implfuzz_of_exit(int status)
 void implfuzz_of__exit(int status)
 {
     if (STATE->in_candidate)
-        leave(EXITED);
+        implfuzz_leave(EXITED);
     implfuzz_report("exit %d\n", status);
     _exit(status);
 }
@@ -130,7 +130,7 @@ void implfuzz_of__Exit(int status)
 void implfuzz_of_abort(void)
 {
     if (STATE->in_candidate)
-        leave(EXITED);
+        implfuzz_leave(EXITED);
     abort();
 }
 
@@ -138,40 +138,4 @@ void implfuzz_of___assert_fail(const char *what, const char *file, unsigned line
 {
     (void)what, (void)file, (void)line, (void)function;
     implfuzz_of_abort();
-}
-
-/* A function of the system that does more than compute was called: `outside.S` leads here. */
-void implfuzz_outside(const char *name)
-{
-    /* After a jump, the call that is judged or replaced does not return. */
-    int jumps = strstr(name, "longjmp") != NULL;
-    if (STATE->purpose == REPLACES && STATE->said[0] == 0) {
-        if (jumps)
-            STATE->in_candidate = 0;
-        return;
-    }
-    if (STATE->in_candidate) {
-        /* A panic prints, and ends the process. */
-        int is_panic = STATE->said[0] != 0;
-        STATE->outside = name;
-        if (!is_panic)
-            snprintf(STATE->said, sizeof STATE->said, "it calls %s, where C does something else", name);
-        leave(is_panic ? EXITED : LEFT_PROCESS);
-    }
-    /* Other threads and processes would share what is put back: no later call is judged. */
-    if (strcmp(name, "pthread_create") == 0 || strcmp(name, "thrd_create") == 0 || strcmp(name, "fork") == 0 || strcmp(name, "vfork") == 0)
-        STATE->no_more = name;
-    static const char *const of_streams[] = {"setvbuf", "setbuf", "setbuffer", "fmemopen", "open_memstream", "fopencookie"};
-    for (size_t at = 0; at < sizeof of_streams / sizeof *of_streams; at++)
-        if (strcmp(name, of_streams[at]) == 0)
-            STATE->no_tape = name;
-    if (STATE->purpose == BRANCHES)
-        STATE->outside = name;
-    if (jumps)
-        STATE->judging = 0;
-    if (!STATE->tracking)
-        return;
-    /* The kernel cannot write to protected memory, and what is outside cannot be put back: C runs on unjudged. */
-    STATE->outside = name;
-    implfuzz_untrack();
 }

@@ -244,6 +244,7 @@ int implfuzz_is_arena(const void *address);
 unsigned char *implfuzz_block(const unsigned char *address);
 /* Whether a header says that its block is in use. */
 int implfuzz_is_live(const unsigned char *header);
+/* As it was asked for, and 1; 0 of a free block. */
 uint64_t implfuzz_size(const unsigned char *header);
 /* The byte of red zones. */
 #define RED 0xa5
@@ -269,7 +270,12 @@ void implfuzz_open(unsigned char *start, size_t bytes);
 void implfuzz_keep_after(void);
 void implfuzz_put_back_before(void);
 void implfuzz_put_back_after(void);
-/* Where memory differs: words, and whether all of their bytes differ, so that they are no padding. */
+/* Whether a candidate wrote behind this block, while it runs. */
+int implfuzz_is_overflown(const unsigned char *block);
+/* The size, and 1, of a block behind which the candidate wrote, and C did not; 0 where there is none. Where the candidate
+ * allocates in another way than C, bytes that differ are no proof, but this is. */
+uint64_t implfuzz_overflown(void);
+/* Where memory differs: the first words. */
 struct places {
     const unsigned char *address[PLACES];
     unsigned char bytes[PLACES]; /* a bit for each byte of the word: whether it differs */
@@ -277,6 +283,7 @@ struct places {
     size_t count;
     uint64_t result_of_c, own_result; /* where the result differs: the first bytes */
     int is_result;
+    int is_certain; /* the candidate is wrong, whatever the bytes mean */
     enum excuse excuse;
 };
 
@@ -285,7 +292,6 @@ struct places {
  * this call are left out; so are pointers to equal constants. `excuse` is set if anything was left out or may be right.
  */
 enum difference implfuzz_compare_pages(struct places *places, int moved);
-uint64_t implfuzz_overflown(void);
 /* Adds a word that differs, of which the first byte that does is at `address`. */
 void implfuzz_add_place(struct places *places, const unsigned char *address, uint64_t c, uint64_t own);
 /* How two words differ that may be pointers: those of memory may be any, a result is what its function says. */
@@ -312,6 +318,8 @@ void *implfuzz_judge_stack(void);
 void implfuzz_fill_candidate_stack(unsigned char byte);
 /* The ticks that a candidate gets, for those that C took. */
 unsigned implfuzz_patience(unsigned ticks_of_c);
+/* Ends the candidate, which has this difference. */
+_Noreturn void implfuzz_leave(enum difference difference);
 enum difference implfuzz_run(void *candidate, const struct registers *registers, const void *arguments, size_t bytes,
                              struct result_registers *result);
 

@@ -186,6 +186,14 @@ static void put_back(const struct call *call)
     memcpy(call->trampoline, call->trampoline_bytes, (size_t)(call->stack - call->trampoline));
 }
 
+/* What `typed.rs` may find to be padding, or addresses of the port's own. */
+static int may_be_right(enum difference difference, const struct places *places)
+{
+    if (places->is_certain)
+        return 0;
+    return places->excuse != NONE || difference == DIFFERS_MEMORY || difference == DIFFERS_STACK || difference == DIFFERS_VARIABLE;
+}
+
 /* Runs a function on what the call began with, and puts memory back behind it. `nested` is what its calls of itself reach, or
  * NULL for C. */
 static enum difference try(void *code, void *nested, const struct call *call, const struct picture *c, struct places *places)
@@ -203,6 +211,7 @@ static enum difference try(void *code, void *nested, const struct call *call, co
     picture.error = errno;
     mprotect(STATE->secret, SECRET_BYTES, PROT_READ | PROT_WRITE);
     keep_allocations(&picture);
+    int has_returned = difference == SAME;
     if (STATE->overflow || implfuzz_has_outgrown()) {
         difference = DIFFERS_MEMORY;
         places->excuse = MOVED;
@@ -210,10 +219,11 @@ static enum difference try(void *code, void *nested, const struct call *call, co
     STATE->overflow = 0;
     if (difference == SAME)
         difference = compare(call->function->result, c, &picture, call->stack, call->bytes, places);
-    if (difference == SAME || places->excuse != NONE) {
+    if (has_returned && (difference == SAME || may_be_right(difference, places))) {
         uint64_t size = implfuzz_overflown();
         if (size) {
             memset(places, 0, sizeof *places);
+            places->is_certain = 1;
             difference = DIFFERS_MEMORY;
             snprintf(STATE->said, sizeof STATE->said, "it writes behind a block of %lu bytes", (unsigned long)size - 1);
         }
@@ -240,12 +250,6 @@ static void one_line(char *text)
 static int function_has_port(const struct implfuzz_function *function)
 {
     return function->count == 1;
-}
-
-/* What `typed.rs` may find to be padding, or addresses of the port's own. */
-static int may_be_right(enum difference difference, const struct places *places)
-{
-    return places->excuse != NONE || difference == DIFFERS_MEMORY || difference == DIFFERS_STACK || difference == DIFFERS_VARIABLE;
 }
 
 /* Whether C does the same on the candidates' stack as on the driver's. Some bytes may be what it finds on a stack. */

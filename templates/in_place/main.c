@@ -2,7 +2,7 @@
  * Runs the driver on inputs. Standard input says what to do, a line each:
  *
  *   count                        the following inputs are run to see which functions they reach
- *   function NUMBER MS CALLS     the following inputs judge this function, at most so many milliseconds of processor
+ *   function NUMBER MS WALL CALLS    the following inputs judge this function, at most so many milliseconds of processor
  *                                time and calls that differ from each other
  *   fail-allocations             they also judge it with allocations that fail
  *   branches NUMBER CALLS FILE   the following inputs count its branches in so many judged calls
@@ -25,8 +25,6 @@
 
 /* Bytes of all that standard input says. */
 #define SCRIPT_BYTES ((size_t)1 << 28)
-/* How many times its processor time a function may take where others use the machine, or the driver sleeps; as in `run.rs`. */
-#define SLOWEST 6
 /* Milliseconds of runs that do not judge. */
 #define BRANCHES_MS 60000
 #define REPLACE_MS 60000
@@ -201,7 +199,7 @@ static void end_function(const struct work *work)
                     own->outside ? own->outside : "-");
 }
 
-static void begin_function(struct work *work, enum purpose purpose, size_t number, uint64_t milliseconds)
+static void begin_function(struct work *work, enum purpose purpose, size_t number, uint64_t milliseconds, uint64_t by_wall)
 {
     if (work->function < 0)
         for (uint32_t at = 0; at < implfuzz_function_count; at++)
@@ -219,7 +217,7 @@ static void begin_function(struct work *work, enum purpose purpose, size_t numbe
     work->is_over = 0;
     work->function = (int64_t)number;
     work->deadline = now(CLOCK_PROCESS_CPUTIME_ID) + milliseconds;
-    work->latest = now(CLOCK_MONOTONIC) + milliseconds * (purpose == JUDGES ? SLOWEST : 1);
+    work->latest = now(CLOCK_MONOTONIC) + by_wall;
     work->input = 0;
     if (purpose != REPLACES)
         implfuzz_patch((uint32_t)number);
@@ -258,7 +256,7 @@ int main(int count, char **words)
     for (uint32_t at = 0; at < implfuzz_function_count; at++)
         implfuzz_unpatch(at);
     while (*next) {
-        unsigned long number, milliseconds, calls;
+        unsigned long number, milliseconds, by_wall, calls;
         char *line = next;
         next += strcspn(line, "\n");
         if (*next)
@@ -266,17 +264,17 @@ int main(int count, char **words)
         if (strcmp(line, "count") == 0) {
             for (uint32_t at = 0; at < implfuzz_function_count; at++)
                 implfuzz_patch(at);
-        } else if (sscanf(line, "function %lu %lu %lu", &number, &milliseconds, &calls) == 3) {
+        } else if (sscanf(line, "function %lu %lu %lu %lu", &number, &milliseconds, &by_wall, &calls) == 4) {
             work.enough = calls;
             end_function(&work);
-            begin_function(&work, JUDGES, number, milliseconds);
+            begin_function(&work, JUDGES, number, milliseconds, by_wall);
         } else if (strcmp(line, "fail-allocations") == 0) {
             STATE->fails_allocations = 1;
         } else if (sscanf(line, "branches %lu %lu %4095[^\n]", &number, &calls, work.counts) == 3) {
             implfuzz_branches_begin(calls);
-            begin_function(&work, BRANCHES, number, BRANCHES_MS);
+            begin_function(&work, BRANCHES, number, BRANCHES_MS, BRANCHES_MS);
         } else if (sscanf(line, "replace %lu", &number) == 1) {
-            begin_function(&work, REPLACES, number, REPLACE_MS);
+            begin_function(&work, REPLACES, number, REPLACE_MS, REPLACE_MS);
         } else if (strncmp(line, "input ", 6) == 0) {
             run(&work, line + 6);
         } else {

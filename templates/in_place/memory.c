@@ -207,15 +207,6 @@ int implfuzz_is_data(const unsigned char *header, const unsigned char *address)
     return address >= header + HEADER;
 }
 
-static int is_damaged(const unsigned char *header)
-{
-    struct red_zone zone = implfuzz_red_zone(header);
-    for (const unsigned char *at = zone.start; at < zone.end; at++)
-        if (*at != RED)
-            return 1;
-    return 0;
-}
-
 void implfuzz_of_free(void *address)
 {
     if (!address)
@@ -227,7 +218,7 @@ void implfuzz_of_free(void *address)
     struct header *block = start_of(address);
     if (!block)
         __builtin_trap(); /* freed twice, or no block at all */
-    if (STATE->in_candidate && STATE->overflown == 0 && is_damaged((unsigned char *)block))
+    if (STATE->in_candidate && !STATE->overflown && implfuzz_is_overflown((unsigned char *)block))
         STATE->overflown = block->size;
     size_t page = (size_t)((unsigned char *)block - ARENA) / PAGE;
     memset(address, implfuzz_dead(STATE->in_candidate), capacity(block));

@@ -184,22 +184,31 @@ static int counts(const unsigned char *address, unsigned char then, int moved, e
     return !(is_new && was_live && then == STATE->fresh);
 }
 
-/* Whether the candidate wrote behind this block, in this page. What C does there, too, is no difference. */
-static int is_overflown(const unsigned char *block, const unsigned char *page)
+/* Whether these bytes behind a block are other than they were, where it was in use, and no red zone. */
+static int is_written(const unsigned char *block, const unsigned char *at, const unsigned char *end, int as_c_did)
 {
-    struct red_zone zone = implfuzz_red_zone(block);
     uint64_t size = implfuzz_size(block);
-    int is_of_c = implfuzz_size(after_c(block)) == size, is_old = implfuzz_size(before_call(block)) == size;
-    const unsigned char *at = zone.start > page ? zone.start : page;
-    const unsigned char *end = zone.end < page + PAGE ? zone.end : page + PAGE;
+    int is_of_c = as_c_did && implfuzz_size(after_c(block)) == size, is_old = implfuzz_size(before_call(block)) == size;
     for (; at < end; at++)
         if (*at != RED && !(is_of_c && *at == *after_c(at)) && !(is_old && *at == *before_call(at)))
             return 1;
     return 0;
 }
 
-/* The size, and 1, of a block behind which the candidate wrote; 0 where there is none. Where it allocates in another way
- * than C, bytes that differ are no proof; this is. */
+int implfuzz_is_overflown(const unsigned char *block)
+{
+    struct red_zone zone = implfuzz_red_zone(block);
+    return is_written(block, zone.start, zone.end, 0);
+}
+
+/* The part of a red zone in a page. */
+static int is_overflown_in(const unsigned char *block, const unsigned char *page)
+{
+    struct red_zone zone = implfuzz_red_zone(block);
+    const unsigned char *end = page + PAGE;
+    return is_written(block, zone.start > page ? zone.start : page, zone.end < end ? zone.end : end, 1);
+}
+
 uint64_t implfuzz_overflown(void)
 {
     if (STATE->overflown)
@@ -210,7 +219,7 @@ uint64_t implfuzz_overflown(void)
             continue;
         const unsigned char *block = implfuzz_block(page);
         for (; block && block < page + PAGE; block = implfuzz_next_block(block))
-            if (implfuzz_is_live(block) && is_overflown(block, page))
+            if (implfuzz_is_live(block) && is_overflown_in(block, page))
                 return implfuzz_size(block);
     }
     return 0;

@@ -35,8 +35,8 @@ fn a_driver_calls_functions_that_no_harness_can_compare() {
     let text = repo.read("fuzz/calls.c");
     // Objects are made, used, and ended in the end; a callback is one that the driver defines.
     for line in [
-        "*made = (void *)store_new(driver_store_new_watch, context);",
-        "(void)store_add(store, name, length);",
+        "*driver_made = (void *)store_new(driver_store_new_watch, arg_context);",
+        "(void)store_add(arg_store, arg_name, arg_length);",
         "store_free(driver_objects[0][at]);",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
@@ -58,3 +58,86 @@ fn headers_choose_what_a_driver_calls() {
     repo.run(&["drivers", "--new", "none", "--header", "none.h"]).fails(2, &["no header none.h"]);
     repo.run(&["drivers", "--header", "less.h"]).code(2).shows("--new");
 }
+
+/// What contracts and C allow, and what would be wrong C text if it were pasted.
+#[test]
+fn drivers_keep_to_limits_and_survive_odd_names() {
+    let repo = Repo::empty();
+    repo.write("odd.h", ODD_HEADER);
+    repo.write("odd.c", ODD);
+    repo.run(&["init"]).ok();
+    let contract = repo.read("rust/contracts/share.toml");
+    let required = contract.replacen("[[param]]", "require = [\"whole / part > 2\"]\n\n[[param]]", 1);
+    repo.write("rust/contracts/share.toml", &required);
+    let json = repo.run(&["drivers", "--new", "odd", "--format", "json"]).ok().json("driver-new");
+    let text = repo.read("fuzz/odd.c");
+    // Inputs must not choose what is killed or removed, nor close the fuzzer's streams.
+    for name in ["stop(", "forget(", "finish("] {
+        assert!(!text.contains(&format!("){name}")), "{name} {text}");
+    }
+    assert_eq!(json["functions"], json!(4), "{text}");
+    // The functions abort where they are called in another way.
+    let json = repo.run(&["drivers", "--seconds", "3", "--format", "json"]).ok().json("drivers");
+    assert_eq!(json["drivers"][0]["breaking"], json!([]), "{text}");
+    assert_eq!(json["drivers"][0]["reached"].as_array().unwrap().len(), 4, "{json:#}");
+}
+
+const ODD_HEADER: &str = "
+typedef struct point { long x, y, z; } point;
+typedef struct pot { char *text; int size; } pot;
+long move(point *point);
+int share(unsigned whole, unsigned part);
+pot *pot_new(int size);
+void pot_init(pot *pot);
+void pot_free(pot *pot);
+int stop(int pid);
+int forget(const char *path);
+int finish(int fd);
+";
+
+const ODD: &str = "
+#include \"odd.h\"
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+long move(point *point) { return point->x++ + point->y++ + point->z++; }
+
+int share(unsigned whole, unsigned part)
+{
+    if (part == 0 || whole / part <= 2)
+        abort();
+    return (int)(whole / part);
+}
+
+pot *pot_new(int size)
+{
+    pot *pot = malloc(sizeof *pot);
+    if (!pot)
+        return NULL;
+    pot->size = size & 255;
+    pot->text = malloc((size_t)pot->size + 1);
+    if (!pot->text) {
+        free(pot);
+        return NULL;
+    }
+    return pot;
+}
+
+void pot_init(pot *pot)
+{
+    pot->text = NULL;
+    pot->size = 0;
+}
+
+void pot_free(pot *pot)
+{
+    free(pot->text);
+    free(pot);
+}
+
+int stop(int pid) { return kill(pid, SIGKILL); }
+int forget(const char *path) { return remove(path); }
+int finish(int fd) { return close(fd); }
+";

@@ -55,6 +55,9 @@ int main(int count, char **words)
     store_dump(store);
     fclose(stdin);
     fclose(stdout);
+    close(0);
+    close(1);
+    words[0] = "ended";
 }
 "#;
 
@@ -78,6 +81,10 @@ fn functions_are_judged_where_a_program_calls_them() {
     let json = repo.run(&["drivers", "--seconds", "1", "--format", "json"]).ok().json("drivers");
     let reached = json["drivers"][0]["reached"].as_array().unwrap();
     assert!(reached.contains(&json!("store_add")) && !reached.contains(&json!("store_remove")), "{json:#}");
+    // Some words to begin with, so that little fuzzing is enough.
+    repo.write("tools/inputs/words", "one\ntwo\nthree\n-two\n?three\n-one\n-none\none\n-three\n.\n");
+    let config = repo.read("implfuzz.toml");
+    repo.write("implfuzz.toml", &format!("{config}seeds = [\"tools/inputs\"]\n"));
     let driver = repo.read("fuzz/cli.c");
     repo.write("fuzz/cli.c", &driver.replace("{\"names\"}", "{\"names\", \"-r\"}"));
     let ran = repo.run(&["drivers", "--seconds", "2", "--check", "--format", "json"]);
@@ -107,13 +114,14 @@ fn functions_are_judged_where_a_program_calls_them() {
 fn what_is_no_program_is_refused() {
     let repo = with_program();
     repo.write("tools/names.cc", "int main() {}\n");
+    repo.write("tools/rest.c", "int remaining(void) { return domain(1); }\n");
     let refused = |program: &str, why: &str| {
         repo.run(&["drivers", "--new", "cli", "--program", program]).fails(2, &[program, why]);
     };
     refused("tools/other.c", "no such file");
-    refused("../names.c", "no path below the root");
+    refused("../names.c", "no such file below the root");
     refused("tools/names.cc", "no C file");
-    refused("store.c", "no `main`");
+    refused("tools/rest.c", "no `main`");
     assert!(!repo.root().join("fuzz/cli.c").exists());
     repo.run(&["drivers", "--program", "tools/names.c"]).code(2).shows("--new");
 }

@@ -4,7 +4,7 @@ use super::Session;
 use crate::drivers::{self, FOLDER, Skeleton};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::project::Project;
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 use serde_json::json;
 use std::io::Write as _;
@@ -55,15 +55,13 @@ fn of_contracts(
     headers: &[String],
 ) -> Result<(String, Option<usize>, String)> {
     let root = project.root()?;
-    if let Some(missing) = headers.iter().find(|header| !root.join(header).is_file()) {
+    if let Some(missing) = headers.iter().find(|header| !is_below(root, Utf8Path::new(header))) {
         let text = format!("there is no header {missing} below the root of the repository");
         return Err(Error::new(ErrorKind::Usage, text)
             .help("cargo implfuzz drivers --new NAME --header FILE, with a file of the repository"));
     }
-    // Relative paths of headers begin there.
-    fs::create_dir_all(root.join(FOLDER))?;
     Ok(match drivers::from_contracts(project, headers, &session.interrupt)? {
-        Some(Skeleton { text, called, headers }) => {
+        Some(Skeleton { text, called, headers, .. }) => {
             let declared = headers.join(", ");
             (
                 text,
@@ -75,28 +73,36 @@ fn of_contracts(
     })
 }
 
+/// Whether this is a file of the repository that C can include.
+fn is_below(root: &Utf8Path, path: &Utf8Path) -> bool {
+    path.components().all(|part| matches!(part, Utf8Component::Normal(_)))
+        && !path.as_str().contains(['"', '\\', '\n'])
+        && !path.as_str().contains("*/")
+        && root.join(path).is_file()
+}
+
 fn of_program(root: &Utf8Path, program: &Utf8Path) -> Result<String> {
     let refuse = |why: &str| {
         Error::new(ErrorKind::Usage, format!("{program} cannot be run by a driver: {why}"))
             .help("cargo implfuzz drivers --new NAME --program FILE, with a file of the repository")
     };
-    let is_inside = program.components().all(|part| matches!(part, camino::Utf8Component::Normal(_)));
-    let (Some(name), true) = (program.file_stem(), is_inside) else {
-        return Err(refuse("it is no path below the root of the repository"));
+    let (Some(name), true) = (program.file_stem(), is_below(root, program)) else {
+        return Err(refuse("there is no such file below the root of the repository"));
     };
-    let path = root.join(program);
-    if !path.is_file() {
-        return Err(refuse("there is no such file"));
-    }
     if program.extension() != Some("c") {
         return Err(refuse("it is no C file, which ends in `.c`"));
     }
-    if !String::from_utf8_lossy(&fs::read(path)?).contains("main") {
+    let text = fs::read(root.join(program))?;
+    if !defines_main(&String::from_utf8_lossy(&text)) {
         return Err(refuse("it has no `main`"));
-    }
-    if program.as_str().contains(['"', '\\', '\n']) || program.as_str().contains("*/") {
-        return Err(refuse("C cannot include a file of this name"));
     }
     let text = OF_PROGRAM.replace("@PROGRAM@", program.as_str()).replace("@NAME@", name);
     Ok(text.replace("@PATH@", &format!("../{program}")))
+}
+
+fn defines_main(text: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices("main").any(|(at, name)| {
+        !text[..at].ends_with(is_word) && text[at + name.len()..].trim_start().starts_with('(')
+    })
 }

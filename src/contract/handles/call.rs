@@ -1,19 +1,23 @@
 //! Calls of functions as programs make them, for drivers: effects that no harness can compare are no obstacle.
 
-use super::Handles;
+use super::{FILE, Handles};
 use crate::contract::constructors::{record, target};
 use crate::contract::infer::roles_where;
 use crate::contract::length_inference::{MAX_OF_STEP, free_lengths};
+use crate::contract::libc::{Effect, effect};
 use crate::contract::parameter_roles::{self, prototype};
 use crate::contract::types::{Contract, Life, Returns, Role, Sequence};
-use crate::contract::{borrowed, callback};
-use crate::symbol::Function;
+use crate::contract::{borrowed, callback, likely};
+use crate::symbol::{Function, Param, TypeKind};
+
+/// Functions that open a file by its path.
+const OPENS: [&str; 5] = ["open", "open64", "fopen", "fopen64", "freopen"];
 
 impl Handles<'_> {
     /// How a program may call the function, whether or not a harness can compare what it does. `None` where nothing is
     /// known of an argument.
     pub fn call(&self, function: &Function) -> Option<Contract> {
-        if function.unsupported.is_some() || function.is_variadic {
+        if function.unsupported.is_some() || function.is_variadic || !self.is_harmless(function) {
             return None;
         }
         let of = self.record_of(function);
@@ -29,9 +33,13 @@ impl Handles<'_> {
                 let life = if first == Some(index) { life } else { Life::Uses };
                 Role::Handle(parameter_roles::Handle { life, through: None, nullable: facts.null_checked })
             });
+            let path = || {
+                self.is_file(function, param)
+                    .then(|| Role::CString(parameter_roles::CString { max: 0, nullable: false }))
+            };
             let lent = || borrowed::structure(self.library, param, &facts);
             let any = || callback::any(param).filter(|_| calls_back);
-            roles.push(handle.or(plain.ok()).or_else(lent).or_else(any)?);
+            roles.push(path().or(handle).or(plain.ok()).or_else(lent).or_else(any)?);
         }
         free_lengths(function, &mut roles);
         let sequence = of.map(|of| {
@@ -54,6 +62,47 @@ impl Handles<'_> {
         });
         let is_new = of.is_some_and(|of| self.returns_new(function, of));
         let returns = if is_new { Returns::Handle } else { Returns::Nothing };
-        Some(Contract { sequence, ..self.contract_of(function, roles, returns) })
+        let mut contract = Contract { sequence, ..self.contract_of(function, roles, returns) };
+        for (param, of) in contract.params.iter_mut().zip(&function.params) {
+            if self.is_file(function, of) {
+                param.texts = vec![FILE.to_owned()];
+            }
+        }
+        Some(contract)
+    }
+
+    /// Whether inputs may choose the arguments. A function that reaches files must get the handle or the path of one;
+    /// one that reaches processes, signals or the network is never called.
+    fn is_harmless(&self, function: &Function) -> bool {
+        let is_open = |param: &Param| matches!(param.name.as_str(), "fd" | "fildes" | "descriptor");
+        let has_handle = function.params.iter().filter_map(|param| target(&param.ty).and_then(record));
+        let may_use_files = has_handle.into_iter().any(|key| self.is_handle(key))
+            || function.params.iter().any(|param| self.is_file(function, param));
+        let is_fine = |name: &String| match effect(name) {
+            _ if OPENS.contains(&name.as_str()) => may_use_files,
+            Some(Effect::Computes | Effect::Random | Effect::Clock | Effect::Environment | Effect::Stdio) => {
+                true
+            }
+            Some(Effect::Descriptors) => may_use_files,
+            Some(
+                Effect::State
+                | Effect::Files
+                | Effect::Network
+                | Effect::Threads
+                | Effect::Processes
+                | Effect::Signals
+                | Effect::Loader,
+            )
+            | None => false,
+        };
+        !function.params.iter().any(is_open)
+            && self.facts.index.reached(function).flat_map(|of| &of.externs).all(is_fine)
+    }
+
+    /// Whether a parameter is the path of a file that the function opens.
+    fn is_file(&self, function: &Function, param: &Param) -> bool {
+        let is_text =
+            target(&param.ty).is_some_and(|to| matches!(to.kind, TypeKind::Int { plain_char: true, .. }));
+        is_text && likely::goes_to(self.facts, function, param, |name| OPENS.contains(&name))
     }
 }

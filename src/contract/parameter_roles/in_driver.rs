@@ -17,7 +17,7 @@ pub struct InDriver {
 impl InDriver {
     /// A variable with the parameter's name.
     pub(super) fn variable(place: &Place, declaration: String) -> Self {
-        Self { before: vec![declaration], argument: place.param.name.clone(), ..Self::default() }
+        Self { before: vec![declaration], argument: variable(&place.param.name), ..Self::default() }
     }
 
     /// Memory of so many bytes, which the call only writes, or which the input fills.
@@ -35,7 +35,7 @@ impl InDriver {
             true => format!("driver_is_null() ? NULL : {value}"),
             false => value.to_owned(),
         };
-        Self::variable(place, format!("void *{} = {value};", place.param.name))
+        Self::variable(place, format!("void *{} = {value};", variable(&place.param.name)))
     }
 }
 
@@ -47,12 +47,14 @@ pub(super) fn size_behind(place: &Place) -> String {
     }
 }
 
-/// The type without `const` at the top, for variables that get their value later.
-pub(super) fn variable_type(ty: &CType) -> &str {
-    match ty.kind {
-        TypeKind::Pointer(_) => &ty.spelling,
-        _ => ty.spelling.strip_prefix("const ").unwrap_or(&ty.spelling),
-    }
+/// The type of a variable that gets its value later, or through which memory is written.
+pub fn variable_type(ty: &CType) -> &str {
+    ty.spelling.strip_prefix("const ").unwrap_or(&ty.spelling)
+}
+
+/// The variable of a parameter. A parameter's own name may be that of its type, or of the function.
+pub fn variable(name: &str) -> String {
+    format!("arg_{name}")
 }
 
 /// The number that the parameter counts: elements of buffers, or the size of one.
@@ -84,7 +86,7 @@ pub(super) fn number(value: i64) -> String {
 /// The variable with the number that the parameter `name` counts.
 pub(super) fn length(place: &Place, name: &str) -> Option<String> {
     place.params.iter().find(|param| param.name == name && param.role.length().is_some())?;
-    Some(format!("{name}_count"))
+    Some(format!("{}_count", variable(name)))
 }
 
 /// Texts, as the initialiser of an array.
@@ -92,11 +94,15 @@ pub(super) fn texts(texts: &[String]) -> String {
     if texts.is_empty() {
         return "NULL, 0".to_owned();
     }
-    let quoted = texts.iter().map(|text| format!("\"{}\"", text.escape_default()));
+    let quoted = texts.iter().map(|text| format!("\"{}\"", text.bytes().map(character).collect::<String>()));
     format!("(const char *const[]){{{}}}, {}", quoted.collect::<Vec<_>>().join(", "), texts.len())
 }
 
-/// A pointer type to what can be written.
-pub(super) fn mutable(pointer: &str) -> &str {
-    pointer.strip_prefix("const ").unwrap_or(pointer)
+/// A byte in a C string.
+fn character(byte: u8) -> String {
+    match byte {
+        b'"' | b'\\' | b'?' => format!("\\{}", char::from(byte)),
+        b' '..=b'~' => char::from(byte).to_string(),
+        _ => format!("\\{byte:03o}"),
+    }
 }

@@ -66,7 +66,7 @@ impl Rules for Length {
     }
 
     fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
-        let (name, ty) = (&place.param.name, in_driver::variable_type(place.target()));
+        let (name, ty) = (in_driver::variable(&place.param.name), in_driver::variable_type(place.target()));
         let is_behind = matches!(place.ty.kind, TypeKind::Pointer(_));
         let variable = if is_behind { format!("{name}_value") } else { name.clone() };
         Some(InDriver {

@@ -91,8 +91,9 @@ impl Rules for Lent {
 
     /// The struct lives until the run ends.
     fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
-        let (name, ty) = (&place.param.name, in_driver::mutable(&place.ty.spelling));
-        let mut before = vec![format!("{ty} {name} = driver_zeros(sizeof *{name});")];
+        let (name, ty) = (in_driver::variable(&place.param.name), in_driver::variable_type(place.ty));
+        let mut before =
+            vec![format!("{ty} {name} = driver_zeros(sizeof *{name});"), format!("if (!{name}) break;")];
         for (field, lengths) in &self.pointers {
             let count = format!("{name}_{field}");
             before.push(format!("size_t {count} = driver_count({});", super::length::MAX));

@@ -14,7 +14,7 @@ mod elements;
 mod fixed_array;
 mod given;
 mod handle;
-mod in_driver;
+pub mod in_driver;
 mod keys;
 mod lent;
 mod length;

@@ -1,4 +1,4 @@
-use super::in_driver::InDriver;
+use super::in_driver::{self, InDriver};
 use super::{Code, Facts, Keys, Notation, Place, Rules, Slot, Typed};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -30,7 +30,10 @@ impl Rules for UserData {
     }
 
     fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
-        Some(InDriver::variable(place, format!("void *{} = driver_token();", place.param.name)))
+        Some(InDriver::variable(
+            place,
+            format!("void *{} = driver_token();", in_driver::variable(&place.param.name)),
+        ))
     }
 
     fn summary(&self) -> String {

@@ -35,15 +35,19 @@ impl Value {
         is_tried.then(|| quote!(&[#(#likely),*]))
     }
 
+    /// The limits, within those of the type.
+    fn range(&self, signed: bool, bits: u16) -> (i128, i128) {
+        let values = 1_i128 << bits;
+        let (least, most) = if signed { (-values / 2, values / 2 - 1) } else { (0, values - 1) };
+        (self.min.map_or(least, i128::from).max(least), self.max.map_or(most, i128::from).min(most))
+    }
+
     /// Zero, moved into the limits; without limits, the first likely value if there is one.
     fn plainest(&self, likely: &[i64], signed: bool, bits: u16) -> i128 {
         if *self == Self::ANY {
             return likely.first().copied().unwrap_or(0).into();
         }
-        let values = 1_i128 << bits;
-        let (least, most) = if signed { (-values / 2, values / 2 - 1) } else { (0, values - 1) };
-        let low = self.min.map_or(least, i128::from).max(least);
-        let high = self.max.map_or(most, i128::from).min(most);
+        let (low, high) = self.range(signed, bits);
         match low > high || (low..=high).contains(&0) {
             true => 0,
             false => low + (-low).rem_euclid(high - low + 1),
@@ -77,8 +81,7 @@ impl Rules for Value {
     }
 
     fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
-        let (name, ty) = (&place.param.name, in_driver::variable_type(place.ty));
-        let limit = |limit: Option<i64>, other: i64| in_driver::number(limit.unwrap_or(other));
+        let (name, ty) = (in_driver::variable(&place.param.name), in_driver::variable_type(place.ty));
         let value = match (&place.ty.kind, &*place.param.likely) {
             (TypeKind::Bool, _) => "driver_number(1) & 1".to_owned(),
             (TypeKind::Int { .. } | TypeKind::Enum { .. }, []) if *self == Self::ANY => {
@@ -87,9 +90,14 @@ impl Rules for Value {
             (TypeKind::Int { .. } | TypeKind::Enum { .. }, likely) if *self == Self::ANY => {
                 format!("driver_likely(sizeof({ty}), {})", in_driver::numbers(likely))
             }
-            (TypeKind::Int { bits, .. } | TypeKind::Enum { bits, .. }, _) if *bits <= 64 => {
-                let (least, most) = (limit(self.min, i64::MIN), limit(self.max, i64::MAX));
-                format!("driver_between(sizeof({ty}), {least}, {most})")
+            (TypeKind::Int { signed, bits, .. } | TypeKind::Enum { signed, bits, .. }, _) if *bits <= 64 => {
+                let (low, high) = self.range(*signed, *bits);
+                let (low, high) = (i64::try_from(low).ok()?, i64::try_from(high).unwrap_or(i64::MAX));
+                format!(
+                    "driver_between(sizeof({ty}), {}, {})",
+                    in_driver::number(low),
+                    in_driver::number(high)
+                )
             }
             _ => {
                 let fill = format!("{ty} {name}; driver_fill(&{name}, sizeof {name});");
