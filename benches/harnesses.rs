@@ -1,7 +1,8 @@
 //! How good the harnesses of real C libraries are, before any port exists: `cargo bench --bench harnesses`.
 //! With `-- --write` the results go into docs/data/harnesses.json, and the summary into docs/harnesses.md. `--seconds N` is the
 //! time for the mutants of one function. Names of packages choose libraries (`c-lib` is the small one of this repository).
-//! `-- --in-place` measures judging in place instead, beside the data of the harnesses. `-- --render` measures nothing and writes
+//! `-- --in-place` measures judging in place instead, with the drivers in `benches/drivers/`, beside the data of the harnesses;
+//! `-- --new-driver` does so with the driver that `drivers --new` writes. `-- --render` measures nothing and writes
 //! the summary again from the data.
 //!
 //! All data comes from the tool itself: `list` for tiers, `contract --check --all` for the harnesses, `drivers --check` for
@@ -61,14 +62,20 @@ fn main() {
     let is_chosen = |name: &str| chosen.is_empty() || chosen.iter().any(|chosen| *chosen == name);
     let is_written = args.iter().any(|arg| arg == "--write");
     let mut measured = Vec::new();
-    if args.iter().any(|arg| arg == "--in-place") {
+    let [in_place, new] = ["--in-place", "--new-driver"].map(|flag| args.iter().any(|arg| arg == flag));
+    if in_place || new {
         for lib in libraries().filter(|lib| is_chosen(lib.package)) {
             let Some(driver) = in_place::driver(lib.package) else { continue };
             let Some(mut record) = known().into_iter().find(|library| package(library) == lib.package) else {
                 eprintln!("{}: no data of its harnesses; measure these with `--write` first", lib.package);
                 continue;
             };
-            record["in_place"] = in_place::measure(lib, &driver, &record);
+            if in_place {
+                record["in_place"] = in_place::measure(lib, &driver, &record);
+            }
+            if new {
+                record["new_driver"] = in_place::measure_new(lib, &record);
+            }
             measured.push(record);
             println!("{}", page(&measured));
             if is_written {
@@ -121,10 +128,11 @@ fn write(measured: &[Value]) {
     let libraries = names.filter_map(|name| {
         let before = of(&known, name);
         let mut library = of(measured, name).or_else(|| before.clone())?;
-        if let Some(in_place) =
-            before.filter(|_| library["in_place"].is_null()).map(|mut b| b["in_place"].take())
-        {
-            library["in_place"] = in_place;
+        for key in ["in_place", "new_driver"] {
+            let kept = before.as_ref().map(|before| &before[key]).filter(|kept| kept.is_object());
+            if let Some(kept) = kept.filter(|_| library[key].is_null()) {
+                library[key] = kept.clone();
+            }
         }
         Some(library)
     });

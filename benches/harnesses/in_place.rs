@@ -39,6 +39,31 @@ pub fn measure(lib: &RealLib, driver: &Path, record: &Value) -> Value {
     summary(record, &found, (fuzzing, seconds))
 }
 
+/// Seconds of fuzzing with a driver that the tool made.
+const FUZZING_NEW: &str = "60";
+
+/// Measures the driver that `drivers --new` writes, as it is. `record` has what harnesses do for the library.
+pub fn measure_new(lib: &RealLib, record: &Value) -> Value {
+    eprintln!("{} with a new driver", lib.package);
+    let dir = clib::scratch(&format!("{}-new-driver", lib.package));
+    clib::copy_tree(&lib.source(), &dir);
+    run(&dir, &[&["init".to_owned(), "-q".to_owned()], &lib.arguments()[..]].concat());
+    let made = last_line(&dir, &["drivers", "--new", "new-driver", "--format", "json"]);
+    let own = ["--config", r#"drivers.files=["fuzz/new-driver.c"]"#];
+    let args = ["drivers", "--seconds", FUZZING_NEW, "--check", "--format", "json"];
+    let found = last_line(&dir, &[&args[..], &own, &WITHOUT_MEMORY].concat());
+    let breaking =
+        array(&found, "drivers").map(|one| one["breaking"].as_array().unwrap().len()).sum::<usize>();
+    let mut measured = summary(record, &found, (FUZZING_NEW.parse().unwrap(), 0));
+    let lacking = measured.as_object_mut().unwrap();
+    for key in ["lacking", "fuzzing_seconds", "seconds"] {
+        lacking.remove(key);
+    }
+    measured["called"] = made["functions"].clone();
+    measured["breaking"] = json!(breaking);
+    measured
+}
+
 fn summary(record: &Value, found: &Value, (fuzzing, seconds): (u64, u64)) -> Value {
     let named = |values: &Value| -> BTreeSet<String> {
         values.as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect()

@@ -18,7 +18,7 @@ const HEADER: &str = "\n| library | functions | tier A | B | E | C | D | with ha
 pub fn page(libraries: &[Value]) -> String {
     let rows: String = libraries.iter().map(row).collect();
     let sections: String = libraries.iter().map(section).collect();
-    format!("{}{HEADER}{rows}{}{sections}", head(), in_place(libraries))
+    format!("{}{HEADER}{rows}{}{}{sections}", head(), in_place(libraries), new_drivers(libraries))
 }
 
 /// What drivers add, for the libraries that have one in `benches/drivers/`.
@@ -62,6 +62,41 @@ fn in_place(libraries: &[Value]) -> String {
          | library | functions | reached | in place | harness | either | either of reached | C differs | fuzzing | in all |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n{rows}",
         KILLED * 100.0
+    )
+}
+
+/// What the drivers that the tool makes are worth as they are.
+fn new_drivers(libraries: &[Value]) -> String {
+    let measured = libraries.iter().filter(|library| library["new_driver"].is_object());
+    let row = |library: &Value| {
+        let (all, found) = (library["functions"].as_u64().unwrap() as usize, &library["new_driver"]);
+        let number = |key: &str| found[key].as_u64().unwrap();
+        let share =
+            |key: &str| percent(number(key) as usize, all).map_or_else(|| "-".into(), |p| format!("{p} %"));
+        let cells = [
+            text(library, "name").to_owned(),
+            all.to_string(),
+            number("called").to_string(),
+            number("breaking").to_string(),
+            number("reached").to_string(),
+            share("reached"),
+            share("working"),
+            share("either"),
+            found["differing"].as_array().unwrap().len().to_string(),
+        ];
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let rows: String = measured.map(row).collect();
+    if rows.is_empty() {
+        return rows;
+    }
+    format!(
+        "\n## New drivers\n\n\
+         The same with the driver that [`drivers --new`](drivers.md#a-new-driver) writes, as it is: nobody edited it. It is fuzzed for a minute.\n\n\
+         - **called**: functions that the driver calls. **C breaks**: inputs on which C breaks, because the driver does what no program would do.\n\n\
+         `cargo bench --bench harnesses -- --new-driver --write [PACKAGE...]` writes this table.\n\n\
+         | library | functions | called | C breaks | reached | share | in place | either | C differs |\n\
+         |---|--:|--:|--:|--:|--:|--:|--:|--:|\n{rows}"
     )
 }
 
