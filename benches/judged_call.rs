@@ -52,9 +52,10 @@ const PORT: &str = "unsafe {
 
 const HEAD: &str = "# What a judged call costs
 
-Written by `cargo bench --bench judged_call -- --write`. A driver uses some memory and calls a function that writes to four
-pages of it. *Judged* is what judging adds to a call: memory is kept and put back, the port runs, and both results are
-compared. *fork* is a child process that does the same and ends.
+Written by `cargo bench --bench judged_call -- --write`. A driver allocates the given amount of memory and calls a
+function that writes to four pages of it. *judged* is the time that judging adds to one such call: the tool saves and
+restores memory, runs the port, and compares both results. *fork* is the time to fork a child process that writes to
+four pages of the same amount of memory and exits.
 
 ";
 

@@ -52,11 +52,11 @@ fn in_place(libraries: &[Value]) -> String {
     let unseen = unseen.join(", ");
     format!(
         "\n## In place\n\n\
-         Functions can also be judged where a [driver](drivers.md) calls them. Each of these libraries has one driver, in `benches/drivers/`. \
-         Allocations may fail here, too. Nobody looked at {unseen} before judging in place was built; it and the drivers have become better since by what they showed.\n\n\
-         - **reached**: share of the functions that the driver calls. **in place**: share of all functions of which at least {:.0} % of the mutants are killed inside of the driver's executions. \
-         **harness**: share with a working harness, as above. **either**: share with one or the other. **either of reached**: the same share of the functions that the driver reaches.\n\
-         - **C differs**: number of functions of which C differs from an unchanged copy of itself; there must be none.\n\
+         Functions can also be judged at the calls that a [driver](drivers.md) makes. Each of these libraries has one driver, in `benches/drivers/`. \
+         Allocations may fail here, too. When judging in place was first built, these libraries were not looked at: {unseen}. Since then, their results have been used to improve the tool and the drivers.\n\n\
+         - **reached**: share of the functions that the driver calls. **in place**: share of all functions for which the driver's calls kill at least {:.0} % of the mutants. \
+         **harness**: share with a working harness, as above. **either**: share of all functions that meet at least one of these two conditions. **either of reached**: the same share of the functions that the driver reaches.\n\
+         - **C differs**: number of functions for which C differs from an unchanged copy of itself; it must be 0.\n\
          - **fuzzing**: seconds of fuzzing. **in all**: seconds of `drivers --check`, which includes the fuzzing and all mutants.\n\n\
          `cargo bench --bench harnesses -- --in-place --write [PACKAGE...]` writes this table.\n\n\
          | library | functions | reached | in place | harness | either | either of reached | C differs | fuzzing | in all |\n\

@@ -315,7 +315,7 @@ impl<'a> Handles<'a> {
         };
         if own.is_empty() {
             let shown = target_name(known);
-            return Err(format!("no harness can call a function that makes a `{shown}`"));
+            return Err(format!("no harness can call a constructor of `{shown}`"));
         }
         let is_other = |s: &&Step| s.function.key != under.key && !own.contains(&s.function.name);
         let ends = |s: &&Step| s.life == Life::Ends && !needs(s);

@@ -16,20 +16,21 @@ use serde_json::{Value, json};
 
 /// Fuzz the library through its drivers, and show which functions they reach
 ///
-/// A driver is a C or C++ file that defines LLVMFuzzerTestOneInput. All those of the repository are used, or those under
-/// [drivers] in implfuzz.toml. For each function that no driver reaches, the nearest caller that one reaches is shown.
+/// A driver is a C or C++ file that defines LLVMFuzzerTestOneInput. The command uses all such files in the repository,
+/// unless [drivers] in implfuzz.toml names some of them. For each function that no driver reaches, it shows the nearest
+/// caller that a driver does reach.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Fuzz each driver for this long
+    /// Fuzz each driver for N seconds [default: drivers.seconds]
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
-    /// Mutate each C function that a driver reaches, and count the mutants that differ where it is called
+    /// Run mutants of each C function at the calls that the drivers make to it, and count those that differ from C
     #[arg(long)]
     check: bool,
-    /// Compare the ports in the tree with C where the drivers call them
+    /// Compare the ports in the tree with C at the calls that the drivers make
     #[arg(long)]
     ports: bool,
-    /// Write a new driver to fuzz/NAME.c instead, which calls public functions as their contracts say
+    /// Do not fuzz: write a new driver, fuzz/NAME.c, that calls public functions as their contracts describe
     #[arg(long, value_name = "NAME", conflicts_with_all = ["seconds", "check", "ports"])]
     new: Option<String>,
     /// Let the new driver call the functions that this header declares; may be repeated

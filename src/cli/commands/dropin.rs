@@ -11,8 +11,9 @@ use std::ffi::OsString;
 
 /// Run the library's own tests or programs with C alone and with the port, and compare the results
 ///
-/// The table [dropin] in implfuzz.toml lists the commands that build and run them. C code calls the ports of ported
-/// functions; all other functions stay C. Both sides work in copies, so the files of the library stay unchanged.
+/// The table [dropin] in implfuzz.toml lists the commands that build and run them. In the run with the port, calls to
+/// ported functions reach Rust; all other functions stay C. Both sides work in copies, so the files of the library stay
+/// unchanged.
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 

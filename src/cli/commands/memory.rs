@@ -18,7 +18,7 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
-    /// List lessons, the last confirmed first
+    /// List lessons, most recently confirmed first
     List(Filter),
     /// Remove lessons by number, by filter, or all of them
     Forget {

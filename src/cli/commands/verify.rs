@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 
 /// Audit, build and fuzz ports against the C original
 ///
-/// If the repository has drivers (`cargo implfuzz drivers`), ports are also judged where drivers call them.
+/// If the repository has drivers (see `cargo implfuzz drivers`), ports are also judged at the calls that drivers make.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]

@@ -33,13 +33,11 @@ impl Handles<'_> {
                 let life = if first == Some(index) { life } else { Life::Uses };
                 Role::Handle(parameter_roles::Handle { life, through: None, nullable: facts.null_checked })
             });
-            let path = || {
-                self.is_file(function, param)
-                    .then(|| Role::CString(parameter_roles::CString { max: 0, nullable: false }))
-            };
+            let text = Role::CString(parameter_roles::CString { max: 0, nullable: false });
+            let path = self.is_file(function, param).then_some(text);
             let lent = || borrowed::structure(self.library, param, &facts);
             let any = || callback::any(param).filter(|_| calls_back);
-            roles.push(path().or(handle).or(plain.ok()).or_else(lent).or_else(any)?);
+            roles.push(path.or(handle).or(plain.ok()).or_else(lent).or_else(any)?);
         }
         free_lengths(function, &mut roles);
         let sequence = of.map(|of| {

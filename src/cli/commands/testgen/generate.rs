@@ -33,7 +33,7 @@ pub struct Args {
     #[arg(long, value_name = "CONTEXT", default_value = "benchmark")]
     context: TestGenContext,
     /// Number or hash prefix of the configuration, or `current` [default: the current one, or the built-in one if none is
-    /// current; for kinds of function that it has a score for in this context, the configuration with the best mean score]
+    /// current; once that one has a score for the kind of function and the context, the one with the best mean score]
     #[arg(long, value_name = "ID")]
     with: Option<String>,
     /// Do not write a test file or seeds
