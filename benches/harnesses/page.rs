@@ -92,7 +92,7 @@ fn new_drivers(libraries: &[Value]) -> String {
     }
     format!(
         "\n## New drivers\n\n\
-         The same with the driver that [`drivers --new`](drivers.md#a-new-driver) writes, as it is: nobody edited it. It is fuzzed for a minute.\n\n\
+         The same with the driver that [`drivers --new`](drivers.md#a-new-driver) writes, without any edit. It is fuzzed for a minute.\n\n\
          - **called**: functions that the driver calls. **C breaks**: inputs on which C breaks, because the driver does what no program would do.\n\n\
          `cargo bench --bench harnesses -- --new-driver --write [PACKAGE...]` writes this table.\n\n\
          | library | functions | called | C breaks | reached | share | in place | either | C differs |\n\
