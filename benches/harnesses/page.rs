@@ -53,7 +53,7 @@ fn in_place(libraries: &[Value]) -> String {
     format!(
         "\n## In place\n\n\
          Functions can also be judged at the calls that a [driver](drivers.md) makes. Each of these libraries has one driver, in `benches/drivers/`. \
-         Allocations may fail here, too. When judging in place was first built, these libraries were not looked at: {unseen}. Since then, their results have been used to improve the tool and the drivers.\n\n\
+         Allocations may fail here, too. When judging in place was first built, these libraries were not looked at: {unseen}. Since then, their results have been used to improve the tool and the drivers. The rows of libcmark-sys and expat-sys are older than the present versions of their drivers.\n\n\
          - **reached**: share of the functions that the driver calls. **in place**: share of all functions for which the driver's calls kill at least {:.0} % of the mutants. \
          **harness**: share with a working harness, as above. **either**: share of all functions that meet at least one of these two conditions. **either of reached**: the same share of the functions that the driver reaches.\n\
          - **C differs**: number of functions for which C differs from an unchanged copy of itself; it must be 0.\n\

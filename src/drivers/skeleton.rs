@@ -44,7 +44,7 @@ pub struct Skeleton {
 /// A driver with calls of the functions that these headers declare, or of the public ones; `None` if there are none.
 ///
 /// # Errors
-/// `Environment` without a C compiler, and Ctrl-C.
+/// `C` if a named header does not compile, `Environment` without a C compiler, and Ctrl-C.
 pub fn from_contracts(
     project: &Project,
     headers: &[String],

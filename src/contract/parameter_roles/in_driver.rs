@@ -15,7 +15,7 @@ pub struct InDriver {
 }
 
 impl InDriver {
-    /// A variable with the parameter's name.
+    /// A variable that is named after the parameter.
     pub(super) fn variable(place: &Place, declaration: String) -> Self {
         Self { before: vec![declaration], argument: variable(&place.param.name), ..Self::default() }
     }
@@ -29,7 +29,7 @@ impl InDriver {
         Self::pointer(place, &format!("{make}({bytes})"))
     }
 
-    /// A pointer, which is null at times where the role says so.
+    /// A pointer. If the role allows null, some inputs make it null.
     pub(super) fn pointer(place: &Place, value: &str) -> Self {
         let value = match place.param.role.is_nullable() {
             true => format!("driver_is_null() ? NULL : {value}"),
