@@ -10,6 +10,7 @@ use crate::in_place::run::{self, Number};
 use crate::platform::process::Interrupt;
 use crate::project::Project;
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
+use std::path::{Path, PathBuf};
 
 /// What was counted.
 #[derive(Debug)]
@@ -44,7 +45,8 @@ pub fn branches(
     let one = |(function, calls): &(Number, Vec<u64>)| {
         let mut profiles = Vec::new();
         for ((driven, program), calls) in report.drivers.iter().zip(&programs).zip(calls) {
-            let inputs = driven.judged_on(*function);
+            let inputs = driven.judged_on(*function)?;
+            let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
             if *calls > 0 && !inputs.is_empty() {
                 let file = dir.join(format!("{function}-{}.profraw", driven.driver.name));
                 run::count_branches(program, *function, &inputs, (*calls, &file), interrupt)?;

@@ -1,9 +1,10 @@
 //! Measures how well functions can be judged in place: C's mutants as candidates.
 
+use super::focus::fuzz_on;
 use super::{Driven, Report, Work};
 use crate::c::mutants::{Mutant, Mutants, Plant, mutants};
 use crate::config::Config;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::event::{Event, Reporter};
 use crate::in_place::build;
 use crate::in_place::candidates::Candidates;
@@ -16,7 +17,7 @@ use crate::symbol::{Function, Library, SymbolName};
 use crate::verdict::Share;
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Largest number of mutants of one function, for harnesses, too: so both measure the same ones.
 pub const MOST: usize = 30;
@@ -50,9 +51,15 @@ impl Measured {
             (!self.same.contains(&number) && !self.judged.killed.contains_key(&number)).then_some(mutant)
         })
     }
+
+    /// Whether too few mutants are killed for a grade, and more inputs may kill more.
+    fn is_poor(&self, config: &Config) -> bool {
+        let is_judged = self.judged.judged > 0 && self.differs.is_none() && self.without.is_none();
+        is_judged && self.kills.total > 0 && self.kills.ratio() < config.grade.kills
+    }
 }
 
-/// Judges the mutants of these functions.
+/// Judges the mutants of these functions. Where too few are killed, it fuzzes on for the function and judges them again.
 ///
 /// # Errors
 /// `C` if the mutants cannot be built, and Ctrl-C.
@@ -79,15 +86,28 @@ pub fn measure(
         programs.push(built.program(&driven.driver, parts, work.place(&dir)?)?);
     }
     reporter.event(Event::StepFinished { message: String::new() });
-    let count = reached.len();
-    reporter.event(Event::StepStarted { step: format!("judging {count} functions in place"), total: None });
     let enough = enough_of(&project.config, CALLS);
-    let judged = judge_all(&report.drivers, &programs, reached, enough, interrupt)?;
-    reporter.event(Event::StepFinished { message: String::new() });
-    let result = |(number, (judged, _)): (&Number, (Judged, Vec<u64>))| {
-        result(&project.library, &project.library.functions[*number], judged, &made)
+    let judge = |numbers: &[Number], inputs: InputsOf, reporter: &mut dyn Reporter| {
+        let step = format!("judging {} functions in place", numbers.len());
+        reporter.event(Event::StepStarted { step, total: None });
+        let judged = judge_all((&report.drivers, &programs), (numbers, inputs), enough, interrupt)?;
+        reporter.event(Event::StepFinished { message: String::new() });
+        Ok::<_, Error>(judged.into_iter().map(|(judged, _)| judged))
     };
-    Ok(reached.iter().zip(judged).map(result).collect())
+    let mut judged: Vec<Judged> = judge(reached, &Driven::judged_on, reporter)?.collect();
+    let result = |number: Number, judged: &Judged| {
+        result(&project.library, &project.library.functions[number], judged.clone(), &made)
+    };
+    let is_poor = |(number, judged): &(&Number, &Judged)| result(**number, judged).is_poor(&project.config);
+    let poor: Vec<Number> = reached.iter().zip(&judged).filter(is_poor).map(|(number, _)| *number).collect();
+    let fuzzed = fuzz_on(&work, report, &poor, reporter)?;
+    if !fuzzed.is_empty() {
+        for (number, more) in fuzzed.iter().zip(judge(&fuzzed, &Driven::focused, reporter)?) {
+            let at = reached.iter().position(|one| one == number).expect("it is one of them");
+            judged[at].add(more);
+        }
+    }
+    Ok(reached.iter().zip(&judged).map(|(number, judged)| result(*number, judged)).collect())
 }
 
 /// The time of the settings and these calls.
@@ -96,19 +116,22 @@ pub(super) fn enough_of(config: &Config, calls: u64) -> Enough {
     Enough { time: config.drivers.time_for_function(), calls, fails_allocations }
 }
 
+/// On which inputs of a driver a function is judged.
+pub(super) type InputsOf<'a> = &'a (dyn Fn(&Driven, Number) -> Result<Vec<PathBuf>> + Sync);
+
 /// Judges the candidates of these functions with all drivers that reach them, several functions at a time; with each
 /// the numbers of judged calls by driver.
 pub(super) fn judge_all(
-    drivers: &[Driven],
-    programs: &[PathBuf],
-    functions: &[Number],
+    (drivers, programs): (&[Driven], &[PathBuf]),
+    (functions, inputs): (&[Number], InputsOf),
     enough: Enough,
     interrupt: &Interrupt,
 ) -> Result<Vec<(Judged, Vec<u64>)>> {
     let judge = |number: &Number| {
         let (mut judged, mut by_driver) = (Judged::default(), Vec::new());
         for (driven, program) in drivers.iter().zip(programs) {
-            let inputs = driven.judged_on(*number);
+            let inputs = inputs(driven, *number)?;
+            let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
             let one = match inputs.is_empty() {
                 true => Judged::default(),
                 false => run::judge(program, *number, &inputs, enough, interrupt)?,

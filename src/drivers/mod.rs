@@ -4,6 +4,7 @@
 
 mod branches;
 mod campaigns;
+mod focus;
 mod from_contracts;
 mod known;
 mod measure;
@@ -24,6 +25,7 @@ use crate::in_place::build::Parts;
 use crate::in_place::candidates::Candidates;
 use crate::in_place::corpus::Corpus;
 use crate::in_place::driver::{Driver, drivers};
+use crate::in_place::focus as focused;
 use crate::in_place::place::Place;
 use crate::in_place::run::{self, Number, Reach};
 use crate::in_place::table::why_not;
@@ -34,6 +36,7 @@ use camino::Utf8Path;
 use campaigns::Campaigns;
 use fs_err as fs;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// Which inputs of a driver are used.
@@ -66,13 +69,20 @@ impl Driven {
         reach.map(|reach| reach.input.as_path()).collect()
     }
 
-    /// The same and further inputs, which may reach it; nothing where no input of the corpus does.
-    fn judged_on(&self, function: Number) -> Vec<&Path> {
-        let mut inputs = self.inputs_of(function);
+    /// The same, those that were made for it, and further inputs, which may reach it; nothing where no input of the corpus
+    /// does.
+    fn judged_on(&self, function: Number) -> Result<Vec<PathBuf>> {
+        let mut inputs: Vec<PathBuf> = self.inputs_of(function).into_iter().map(Path::to_owned).collect();
         if !inputs.is_empty() {
-            inputs.extend(self.corpus.more.iter().map(PathBuf::as_path));
+            inputs.extend(self.focused(function)?);
+            inputs.extend(self.corpus.more.iter().cloned());
         }
-        inputs
+        Ok(inputs)
+    }
+
+    /// The inputs that were made for one function.
+    fn focused(&self, function: Number) -> Result<Vec<PathBuf>> {
+        Ok(focused::kept(&self.corpus.focused(function))?.unwrap_or_default())
     }
 }
 
@@ -98,6 +108,26 @@ impl Report {
     pub fn reached(&self) -> BTreeSet<Number> {
         self.drivers.iter().flat_map(Driven::reached).collect()
     }
+
+    /// Hash of the inputs of all drivers.
+    pub fn inputs(&self) -> String {
+        hash_of(self.drivers.iter().flat_map(|one| one.corpus.inputs.iter().chain(&one.corpus.more)))
+    }
+
+    /// Hash of the inputs that were made for one function.
+    ///
+    /// # Errors
+    /// `Io` where they cannot be listed.
+    pub fn focused(&self, function: Number) -> Result<String> {
+        let kept = self.drivers.iter().map(|one| one.focused(function)).collect::<Result<Vec<_>>>()?;
+        Ok(hash_of(kept.iter().flatten()))
+    }
+}
+
+/// libFuzzer names inputs by their content, and so do we.
+fn hash_of<'i>(inputs: impl Iterator<Item = &'i PathBuf>) -> String {
+    let names: BTreeSet<&OsStr> = inputs.filter_map(|input| input.file_name()).collect();
+    of_parts(names.into_iter().map(OsStr::as_encoded_bytes))
 }
 
 /// Whether the repository has drivers.

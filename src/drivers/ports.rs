@@ -1,7 +1,8 @@
 //! Judges the ports in the tree inside of the drivers' executions.
 
+use super::focus::fuzz_on;
 use super::measure::{CALLS, enough_of, judge_all};
-use super::{Report, Work};
+use super::{Driven, Report, Work};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::in_place::build;
@@ -110,6 +111,9 @@ pub fn number_of(project: &Project, planned: &FunctionPlan) -> Option<Number> {
 /// How many more calls of an input a port gets than mutants: as in `calls.c`, 240 for 40.
 const MORE_OF_INPUT: u64 = 6;
 
+/// Judged calls for each that differs from the others, from which on more calls say little new.
+const ALIKE: u64 = 10;
+
 impl<'a> PortsBuilt<'a> {
     /// Builds them.
     ///
@@ -163,8 +167,25 @@ impl<'a> PortsBuilt<'a> {
         let step = format!("judging {} ports in place", wanted.len());
         reporter.event(Event::StepStarted { step, total: None });
         let enough = self.enough();
-        let judged = judge_all(&self.report.drivers, &self.programs, wanted, enough, self.interrupt)?;
+        let with = (&self.report.drivers[..], &self.programs[..]);
+        let judge = |wanted: &[Number]| judge_all(with, (wanted, &Driven::judged_on), enough, self.interrupt);
+        let mut judged = judge(wanted)?;
         reporter.event(Event::StepFinished { message: String::new() });
+        // A grade asks for more calls that differ from each other than these inputs make. Where nearly all calls are alike,
+        // further ones are, too.
+        let executions = self.project.config.grade.executions;
+        let is_short = |judged: &Judged| {
+            let are_alike = judged.distinct * ALIKE < judged.judged;
+            judged.killed.is_empty() && judged.judged > 0 && judged.distinct < executions && !are_alike
+        };
+        let short = wanted.iter().zip(&judged).filter(|(_, (judged, _))| is_short(judged));
+        let short: Vec<Number> = short.map(|(number, _)| *number).collect();
+        let work = Work::of(self.project, self.interrupt)?;
+        let fuzzed = fuzz_on(&work, self.report, &short, reporter)?;
+        for (number, again) in fuzzed.iter().zip(judge(&fuzzed)?) {
+            let at = wanted.iter().position(|one| one == number).expect("it is one of them");
+            judged[at] = again;
+        }
         let library = &self.project.library;
         let all = wanted.iter().zip(judged).map(|(&number, (mut judged, by_driver))| {
             let function = &library.functions[number];

@@ -6,6 +6,7 @@ use super::build::{Parts, flags};
 use super::dictionary;
 use super::driver::{Driver, Language};
 use super::place::Place;
+use super::run::Number;
 use crate::c::flags::old_c_flags;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Exit, Job, Output, time_limits};
@@ -18,21 +19,32 @@ use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-const SANITISED: [&str; 6] =
-    ["-O1", "-g1", "-w", "-fno-omit-frame-pointer", "-fsanitize=address,fuzzer-no-link", "-fno-lto"];
+/// Without inlining, the edges of a function are its own.
+const SANITISED: [&str; 7] = [
+    "-O1",
+    "-g1",
+    "-w",
+    "-fno-omit-frame-pointer",
+    "-fsanitize=address,fuzzer-no-link",
+    "-fno-lto",
+    "-fno-inline",
+];
 /// Bytes, seconds and megabytes of one input. Long inputs from the start: libFuzzer would use a minute for short ones, and
 /// few of those reach anything in a parser.
-const LIMITS: [&str; 4] = ["-max_len=4096", "-len_control=0", "-timeout=2", "-rss_limit_mb=1024"];
+pub(super) const LIMITS: [&str; 4] = ["-max_len=4096", "-len_control=0", "-timeout=2", "-rss_limit_mb=1024"];
 
 /// libFuzzer in processes of its own, which go on after a crash.
-const FORK: [&str; 3] = ["-ignore_crashes=1", "-ignore_timeouts=1", "-ignore_ooms=1"];
+pub(super) const FORK: [&str; 3] = ["-ignore_crashes=1", "-ignore_timeouts=1", "-ignore_ooms=1"];
 /// The most seconds in which further inputs are made, and how many are kept.
 const MORE_SECONDS: u64 = 10;
 const MOST_MORE: usize = 3000;
 /// The input that stands for all where the driver does the same with each.
 const ANY: &[u8] = b"implfuzz";
-/// Keeps them.
-const KEEP: &str = include_str!("../../templates/in_place/keep.c");
+/// What runs the driver, keeps inputs, and leads libFuzzer to one function.
+const AROUND: [(&str, &str); 2] = [
+    ("keep", include_str!("../../templates/in_place/keep.c")),
+    ("focus", include_str!("../../templates/in_place/focus.c")),
+];
 
 /// The file of the words that libFuzzer puts into inputs.
 const WORDS: &str = "words.dict";
@@ -46,6 +58,7 @@ pub struct Corpus {
     pub more: Vec<PathBuf>,
     /// Inputs on which C breaks: a sanitizer stops it, or it does not return.
     pub breaking: Vec<PathBuf>,
+    dir: PathBuf,
 }
 
 impl Corpus {
@@ -55,7 +68,23 @@ impl Corpus {
     /// `Io` where there is none.
     pub fn kept(dir: &Path) -> Result<Self> {
         let [inputs, more, breaking] = ["corpus", "more", "breaking"].map(|name| files(&dir.join(name)));
-        Ok(Self { inputs: inputs?, more: more?, breaking: breaking? })
+        Ok(Self { inputs: inputs?, more: more?, breaking: breaking?, dir: dir.to_owned() })
+    }
+
+    /// The folder of inputs that were made for one function.
+    pub fn focused(&self, function: Number) -> PathBuf {
+        self.dir.join(FOCUSED).join(function.to_string())
+    }
+
+    /// Whether the input is one of those that ports are judged on.
+    pub fn has(&self, input: &Path) -> bool {
+        input.starts_with(self.dir.join(FOCUSED))
+            || self.inputs.iter().chain(&self.more).any(|one| one == input)
+    }
+
+    /// The folder of inputs on which C breaks.
+    pub fn breaking_folder(&self) -> PathBuf {
+        self.dir.join("breaking")
     }
 
     /// With the inputs in `committed`, which stay whatever they reach. They come first.
@@ -123,6 +152,7 @@ impl Sanitised {
         let [kept, found, breaking, more] =
             ["corpus", "found", "breaking", "more"].map(|name| dir.join(name));
         mend(dir)?;
+        drop(fs::remove_dir_all(dir.join(FOCUSED)));
         drop(fs::remove_dir_all(&more));
         for folder in [&kept, &found, &breaking, &more] {
             fs::create_dir_all(folder)?;
@@ -181,7 +211,11 @@ impl Sanitised {
         Corpus::kept(dir)
     }
 
-    fn program(&self, driver: &Driver, parts: Parts, place: Place) -> Result<PathBuf> {
+    /// Links a driver with the library and libFuzzer.
+    ///
+    /// # Errors
+    /// `C` if the driver does not compile or link, and Ctrl-C.
+    pub fn program(&self, driver: &Driver, parts: Parts, place: Place) -> Result<PathBuf> {
         let object = place.dir.join(format!("sanitised-{}.o", driver.name));
         let job = place.compiler(driver.language).dir(parts.root).timeout(time_limits::COMPILE_C);
         let job = job
@@ -189,17 +223,33 @@ impl Sanitised {
             .args(flags(parts.library, parts.settings))
             .arg("-DLLVMFuzzerTestOneInput=implfuzz_driver");
         place.done(job.args(["-c", "-o"]).arg(&object).arg(driver.file.as_std_path()), &driver.file)?;
-        let (keep, kept) = (place.dir.join("keep.c"), place.dir.join("keep.o"));
-        write_atomic(&keep, KEEP.as_bytes())?;
-        let job = place.compiler(Language::C).dir(place.dir).timeout(time_limits::COMPILE_OWN_C);
-        place.done(job.args(["-O1", "-w", "-c", "-o"]).arg(&kept).arg(&keep), Utf8Path::new("keep.c"))?;
-        let program = place.dir.join(format!("fuzz-{}", driver.name));
+        let around = AROUND.map(|(name, _)| place.dir.join(name).with_extension("o"));
+        for ((name, text), object) in AROUND.iter().zip(&around) {
+            let source = object.with_extension("c");
+            write_atomic(&source, text.as_bytes())?;
+            let job = place.compiler(Language::C).dir(place.dir).timeout(time_limits::COMPILE_OWN_C);
+            place.done(job.args(["-O1", "-w", "-c", "-o"]).arg(object).arg(&source), Utf8Path::new(name))?;
+        }
+        let program = program(place.dir, driver);
         let job = place.compiler(Language::Cxx).dir(parts.root).timeout(time_limits::COMPILE_C);
-        let job = job.arg("-fsanitize=address,fuzzer").args(&self.objects).arg(&object).arg(&kept);
+        let job = job.arg("-fsanitize=address,fuzzer").args(&self.objects).arg(&object).args(&around);
         let job = job.args(parts.link.iter().map(|name| format!("-l{name}"))).args(["-lm", "-lpthread"]);
         place.done(job.args(&parts.settings.link).arg("-o").arg(&program), &driver.file)?;
         Ok(program)
     }
+}
+
+/// The folder of inputs that were made for single functions.
+const FOCUSED: &str = "focused";
+
+/// The driver with the sanitised library and libFuzzer, in the folder of its build.
+pub fn program(dir: &Path, driver: &Driver) -> PathBuf {
+    dir.join(format!("fuzz-{}", driver.name))
+}
+
+/// The words for inputs, in the folder of the build. libFuzzer refuses a file without any.
+pub fn words(dir: &Path) -> Option<PathBuf> {
+    Some(dir.join(WORDS)).filter(|words| words.metadata().is_ok_and(|about| about.len() > 0))
 }
 
 /// The corpus that is to take the place of the kept one, and the one whose place it takes.
@@ -225,7 +275,7 @@ fn mend(dir: &Path) -> Result<()> {
 /// What mends a driver that fills its folder.
 const NOTHING_LEFT: &str = "let the driver remove the files that it makes: it runs thousands of times";
 
-fn artifacts(breaking: &Path) -> String {
+pub(super) fn artifacts(breaking: &Path) -> String {
     format!("-artifact_prefix={}/", breaking.display())
 }
 
@@ -251,7 +301,7 @@ fn is_empty(dir: &Path) -> Result<bool> {
 }
 
 /// The files of a folder, smallest first.
-fn files(dir: &Path) -> Result<Vec<PathBuf>> {
+pub(super) fn files(dir: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(dir)? {
         let entry = entry?;

@@ -1,7 +1,7 @@
 //! Runs a C library with its drivers, and judges functions inside of these executions: where the program calls a
 //! function, C runs, memory is put back, a candidate runs on the same memory, and both results are compared.
 //!
-//! `driver` finds drivers, `corpus` makes their inputs (with `dictionary`), `build` makes the program (with `table`, `returned`, `port`, `outside` and
+//! `driver` finds drivers, `corpus` makes their inputs (with `dictionary`), `focus` makes further ones for one function, `build` makes the program (with `table`, `returned`, `port`, `outside` and
 //! `tape`), `run` runs it (with `aside`), `told` reads how a candidate was told from C, `typed` says what a difference means, and `values` which values differ. The judge itself is C, in `templates/in_place`;
 //! DESIGN.md describes it.
 
@@ -17,6 +17,7 @@ mod port;
 pub mod build;
 mod dictionary;
 pub mod corpus;
+pub mod focus;
 pub mod told;
 pub mod run;
 pub mod typed;

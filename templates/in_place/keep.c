@@ -1,6 +1,7 @@
 /*
  * Keeps inputs that the driver survives in the sanitised build: libFuzzer itself keeps only those that reach something
- * new. The driver is compiled under another name; IMPLFUZZ_KEEP is the folder.
+ * new. With a focus, these are inputs that reach its function, in many ways. The driver is compiled under another name;
+ * IMPLFUZZ_KEEP is the folder.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -12,8 +13,11 @@
 
 /* Files of one process; libFuzzer starts several. */
 #define MOST 1000
+/* Files that take the same edges of a function; further ones are kept ever more seldom. */
+#define MOST_ALIKE 32
 
 int implfuzz_driver(const uint8_t *data, size_t size);
+int implfuzz_focus(uint64_t *taken);
 
 static void keep(const char *folder, const uint8_t *data, size_t size)
 {
@@ -50,11 +54,21 @@ int daemon(int stays, int keeps)
     return 0;
 }
 
+/* Whether few inputs before took the same edges. */
+static int is_rare(uint64_t taken)
+{
+    static uint32_t seen[1 << 16];
+    uint32_t count = ++seen[(taken >> 16) & 0xffff];
+    return count <= MOST_ALIKE || (count & (count - 1)) == 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     int result = implfuzz_driver(data, size);
+    uint64_t taken;
+    int is_wanted = !implfuzz_focus(&taken) || (taken && is_rare(taken));
     const char *folder = getenv("IMPLFUZZ_KEEP");
-    if (folder)
+    if (folder && is_wanted)
         keep(folder, data, size);
     return result;
 }

@@ -20,6 +20,7 @@ mod drivers;
 mod drivers_cheats;
 mod drivers_contracts;
 mod drivers_files;
+mod drivers_focus;
 mod drivers_hostile;
 mod drivers_padding;
 mod drivers_programs;

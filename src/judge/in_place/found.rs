@@ -8,10 +8,7 @@ use crate::verdict::{CallInPlace, Finding, FindingClass};
 
 /// The finding of a difference, with the driver whose input it is.
 pub(super) fn found(report: &Report, told: &Told, differing: Option<&Differing>) -> Result<Finding> {
-    let has_input = |driven: &&drivers::Driven| {
-        let corpus = &driven.corpus;
-        corpus.inputs.contains(&told.input) || corpus.more.contains(&told.input)
-    };
+    let has_input = |driven: &&drivers::Driven| driven.corpus.has(&told.input);
     let driver = report.drivers.iter().find(has_input).map(|driven| driven.driver.file.to_string());
     Ok(finding(&driver.unwrap_or_default(), (told, differing), fs_err::read(&told.input)?))
 }

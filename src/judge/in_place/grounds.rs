@@ -2,7 +2,7 @@
 //! C.
 
 use super::DriversUsed;
-use crate::digest::{of_parts, sha256};
+use crate::digest::sha256;
 use crate::drivers::{self, Measured as InPlace, Report, number_of};
 use crate::error::Result;
 use crate::evidence::fingerprint::drivers_hash;
@@ -13,11 +13,11 @@ use crate::judge::mutation_score::{Adequacy, Fate, SAME, Tried, tried};
 use crate::project::FunctionPlan;
 use crate::store::Measure;
 use crate::symbol::SymbolKey;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Changes when the measurement changes, so that stored results are not reused.
-const EDITION: u32 = 4;
+const EDITION: u32 = 5;
 
 /// The drivers of a run, and what their executions are worth for some functions.
 #[derive(Debug)]
@@ -94,24 +94,24 @@ fn worth_in_place(
     reached: &[(Number, &FunctionPlan)],
 ) -> Result<BTreeMap<Number, Adequacy>> {
     let (judge, project) = (judging.judge, judging.judge.project);
-    // libFuzzer names inputs by their content.
-    let inputs = report.drivers.iter().flat_map(|one| one.corpus.inputs.iter().chain(&one.corpus.more));
-    let names: BTreeSet<&std::ffi::OsStr> = inputs.filter_map(|input| input.file_name()).collect();
-    let inputs = of_parts(names.into_iter().map(std::ffi::OsStr::as_encoded_bytes));
-    let about = |planned: &FunctionPlan| -> Result<String> {
+    let inputs = report.inputs();
+    let about = |number: Number, planned: &FunctionPlan| -> Result<String> {
+        let focused = report.focused(number)?;
         let files: Vec<String> = report.drivers.iter().map(|one| one.driver.file.to_string()).collect();
         let drivers = drivers_hash(project.workspace.root(), &project.config, &files);
         let hashes = judge.harness_hashes(planned)?;
         let (seconds, fails) =
             (project.config.drivers.function_seconds, project.config.fuzz.fail_allocations);
-        let about =
-            format!("{EDITION} {} {} {drivers} {inputs} {seconds} {fails}", hashes.c, hashes.contract);
+        let about = format!(
+            "{EDITION} {} {} {drivers} {inputs} {focused} {seconds} {fails}",
+            hashes.c, hashes.contract
+        );
         Ok(sha256(about))
     };
     let (mut all, mut open) = (BTreeMap::new(), Vec::new());
     for (number, planned) in reached {
         let key = (&planned.function.key, Measure::InPlace);
-        match judging.store.mutation_score(key, &about(planned)?)? {
+        match judging.store.mutation_score(key, &about(*number, planned)?)? {
             Some(worth) => drop(all.insert(*number, worth)),
             None => open.push((*number, *planned)),
         }
@@ -128,7 +128,7 @@ fn worth_in_place(
             all.insert(number, worth);
             continue;
         }
-        judging.store.put_mutation_score((&worth.key, Measure::InPlace), &about(planned)?, &worth)?;
+        judging.store.put_mutation_score((&worth.key, Measure::InPlace), &about(number, planned)?, &worth)?;
         all.insert(number, worth);
     }
     Ok(all)

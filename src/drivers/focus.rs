@@ -1,0 +1,82 @@
+//! Fuzzes on for single functions, where the inputs of a corpus are not enough to judge them.
+
+use super::{Driven, Report, Work};
+use crate::error::Result;
+use crate::event::{Event, Reporter};
+use crate::in_place::candidates::Candidates;
+use crate::in_place::corpus;
+use crate::in_place::focus::Focus;
+use crate::in_place::run::Number;
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Fuzzes on for these functions, with each driver that reaches them, unless that was done since the last campaign.
+/// Returns those that have new inputs. All share the time of a campaign, but a function gets a second at least, and at most
+/// the time for judging it.
+///
+/// # Errors
+/// `C` if a driver cannot be built, `Io` if the disk is full, and Ctrl-C.
+pub(super) fn fuzz_on(
+    work: &Work,
+    report: &Report,
+    functions: &[Number],
+    reporter: &mut dyn Reporter,
+) -> Result<Vec<Number>> {
+    let is_open = |driven: &Driven, number: Number| {
+        !driven.corpus.focused(number).is_dir() && !driven.inputs_of(number).is_empty()
+    };
+    let numbered = report.drivers.iter().enumerate();
+    let open: Vec<(usize, Number)> = numbered
+        .flat_map(|(at, driven)| {
+            functions.iter().filter(move |number| is_open(driven, **number)).map(move |number| (at, *number))
+        })
+        .collect();
+    if open.is_empty() {
+        return Ok(Vec::new());
+    }
+    let settings = &work.project.config.drivers;
+    let shared = Duration::from_secs(settings.seconds) * rayon::current_num_threads() as u32;
+    let second = Duration::from_secs(1);
+    let time = (shared / open.len() as u32).clamp(second, settings.time_for_function().max(second));
+    let step = format!("fuzzing on for {} functions, {} s each", functions.len(), time.as_secs());
+    reporter.event(Event::StepStarted { step, total: None });
+    let programs = programs(work, report)?;
+    let dir = work.dir("fuzz");
+    let words = corpus::words(&dir);
+    let (drivers, interrupt, library) = (&report.drivers, work.interrupt, &work.project.library);
+    let fuzz = |(at, number): &(usize, Number)| {
+        let driven = &drivers[*at];
+        let breaking = driven.corpus.breaking_folder();
+        let focus = Focus { program: &programs[*at], words: words.as_deref(), breaking: &breaking };
+        let (seeds, to) = (driven.inputs_of(*number), driven.corpus.focused(*number));
+        focus.fuzz(&library.functions[*number].c_name, (&seeds, &to), time, interrupt)
+    };
+    let ran: Vec<bool> = open.par_iter().map(fuzz).collect::<Result<_>>()?;
+    reporter.event(Event::StepFinished { message: String::new() });
+    if let Some(at) = ran.iter().position(|ran| !ran) {
+        let (driver, function) = (&drivers[open[at].0].driver.file, &library.functions[open[at].1].name);
+        let failed = ran.iter().filter(|ran| !**ran).count();
+        let text = format!("libFuzzer ended early when it fuzzed on for {failed} of {} functions", ran.len());
+        let help =
+            format!("the first is `{function}`, with the driver {driver}; it is judged on the inputs so far");
+        reporter.event(Event::Warning { text, help: Some(help) });
+    }
+    let numbers: BTreeSet<Number> = open.into_iter().map(|(_, number)| number).collect();
+    Ok(numbers.into_iter().collect())
+}
+
+/// The drivers with the sanitised library. A campaign leaves them; where they are gone, they are built again.
+fn programs(work: &Work, report: &Report) -> Result<Vec<PathBuf>> {
+    let dir = work.dir("fuzz");
+    let known: Vec<PathBuf> =
+        report.drivers.iter().map(|driven| corpus::program(&dir, &driven.driver)).collect();
+    if known.iter().all(|program| program.is_file()) {
+        return Ok(known);
+    }
+    let entries = work.entries()?;
+    let (parts, place) = (work.parts(&entries, Candidates::None), work.place(&dir)?);
+    let sanitised = corpus::sanitised(parts, place)?;
+    report.drivers.iter().map(|driven| sanitised.program(&driven.driver, parts, place)).collect()
+}
