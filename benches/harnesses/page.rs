@@ -1,7 +1,7 @@
 //! The page of the measurements: a summary for people.
 
 use super::support::real;
-use super::{ACCEPTED, KILLED, TIERS, array, percent, text};
+use super::{ACCEPTED, KILLED, TIERS, array, package, percent, text};
 use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -50,10 +50,19 @@ fn in_place(libraries: &[Value]) -> String {
     let rows: String = measured.iter().map(row).collect();
     let unseen: Vec<&str> = real::UNSEEN.iter().map(|lib| lib.package).collect();
     let unseen = unseen.join(", ");
+    let older = measured.iter().filter(|library| library["in_place"]["fuzzes_on"] != true);
+    let older: Vec<&str> = older.map(|library| package(library)).collect();
+    let older = match &older[..] {
+        [] => String::new(),
+        older => format!(
+            " The rows of {} are older than the [fuzzing for single functions](drivers.md#how-well-a-driver-tests-each-function).",
+            older.join(", ")
+        ),
+    };
     format!(
         "\n## In place\n\n\
          Functions can also be judged at the calls that a [driver](drivers.md) makes. Each of these libraries has one driver, in `benches/drivers/`. \
-         Allocations may fail here, too. When judging in place was first built, these libraries were not looked at: {unseen}. Since then, their results have been used to improve the tool and the drivers. The rows of libcmark-sys and expat-sys are older than the present versions of their drivers.\n\n\
+         Allocations may fail here, too. Nobody looked at these libraries before they were first measured: {unseen}. Since then, the results of the first four have been used to improve the tool and the drivers.{older}\n\n\
          - **reached**: share of the functions that the driver calls. **in place**: share of all functions for which the driver's calls kill at least {:.0} % of the mutants. \
          **harness**: share with a working harness, as above. **either**: share of all functions that meet at least one of these two conditions. **either of reached**: the same share of the functions that the driver reaches.\n\
          - **C differs**: number of functions for which C differs from an unchanged copy of itself; it must be 0.\n\

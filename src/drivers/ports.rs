@@ -171,15 +171,12 @@ impl<'a> PortsBuilt<'a> {
         let judge = |wanted: &[Number]| judge_all(with, (wanted, &Driven::judged_on), enough, self.interrupt);
         let mut judged = judge(wanted)?;
         reporter.event(Event::StepFinished { message: String::new() });
-        // A grade asks for more calls that differ from each other than these inputs make. Where nearly all calls are alike,
-        // further ones are, too.
-        let executions = self.project.config.grade.executions;
-        let is_short = |judged: &Judged| {
-            let are_alike = judged.distinct * ALIKE < judged.judged;
-            judged.killed.is_empty() && judged.judged > 0 && judged.distinct < executions && !are_alike
-        };
-        let short = wanted.iter().zip(&judged).filter(|(_, (judged, _))| is_short(judged));
-        let short: Vec<Number> = short.map(|(number, _)| *number).collect();
+        let short: Vec<Number> = wanted
+            .iter()
+            .zip(&judged)
+            .filter(|(_, one)| self.is_short(&one.0))
+            .map(|(number, _)| *number)
+            .collect();
         let work = Work::of(self.project, self.interrupt)?;
         let fuzzed = fuzz_on(&work, self.report, &short, reporter)?;
         for (number, again) in fuzzed.iter().zip(judge(&fuzzed)?) {
@@ -197,6 +194,14 @@ impl<'a> PortsBuilt<'a> {
             PortJudged { number, symbol: function.name.clone(), judged, by_driver, meaning }
         });
         Ok(all.collect())
+    }
+
+    /// Whether a grade asks for more calls that differ from each other, and further inputs may make them: not where nearly
+    /// all calls are alike.
+    fn is_short(&self, judged: &Judged) -> bool {
+        let is_same = judged.killed.is_empty() && judged.judged > 0;
+        let are_alike = judged.distinct * ALIKE < judged.judged;
+        is_same && !are_alike && judged.distinct < self.project.config.grade.executions
     }
 
     /// As many calls as a grade asks for, with each driver, and so many that the port reaches the inputs that mutants reach:

@@ -54,10 +54,10 @@ pub enum Excuse {
 }
 
 /// Where memory differs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// An argument that points to or before it, and the bytes from there; `None` where no argument does.
-    pub at: Option<(usize, u64)>,
+    /// The arguments that point to or before it, with the bytes from there, the nearest first.
+    pub at: Vec<(usize, u64)>,
     /// The bytes of an aligned word of eight that differ, a bit for each.
     pub bytes: u8,
     /// The word, where an argument points to it.
@@ -93,8 +93,11 @@ impl Told {
 
 fn place(word: &str) -> Place {
     let (at, rest) = word.split_once('@').unwrap_or((word, ""));
-    let at = at.split_once(':');
-    let at = at.and_then(|(argument, offset)| Some((argument.parse().ok()?, offset.parse().ok()?)));
+    let pointer = |word: &str| {
+        let (argument, offset) = word.split_once(':')?;
+        Some((argument.parse().ok()?, offset.parse().ok()?))
+    };
+    let at = at.split('+').filter_map(pointer).collect();
     let (bytes, both) = rest.split_once('=').unwrap_or((rest, ""));
     Place { at, bytes: bytes.parse().unwrap_or(0), words: two_words(both) }
 }
@@ -117,13 +120,13 @@ mod tests {
 
     #[test]
     fn a_line_of_the_judge_is_read() {
-        let line = "2 3 7 0 0 1:16@240=4:5:a,?@3 it panicked";
+        let line = "2 3 7 0 0 1:16+0:816@240=4:5:a,?@3 it panicked";
         let told = Told::read(&line.split(' ').collect::<Vec<_>>(), |input| PathBuf::from(input));
         assert_eq!((told.difference, told.call, told.failing), (Difference::Memory, 7, None));
         assert_eq!((told.input, told.excuse, &*told.said), ("3".into(), None, "it panicked"));
         let words = Words { at: 4, c: 5u64.to_le_bytes(), own: 10u64.to_le_bytes() };
-        let first = Place { at: Some((1, 16)), bytes: 240, words: Some(words) };
-        assert_eq!(told.places, [first, Place { at: None, bytes: 3, words: None }]);
+        let first = Place { at: vec![(1, 16), (0, 816)], bytes: 240, words: Some(words) };
+        assert_eq!(told.places, [first, Place { at: Vec::new(), bytes: 3, words: None }]);
         assert_eq!(told.results, None);
         let result = Told::read(&["1", "1", "1", "2", "1", "=0:ff:0"], |input| PathBuf::from(input));
         assert_eq!((result.excuse, result.places.len()), (Some(Excuse::Moved), 0));

@@ -85,7 +85,7 @@ const PADDING: &str = "the bytes may be padding, which has no value";
 fn memory(library: &Library, function: &Function, places: &[Place]) -> Meaning {
     let mut is_certain = places.is_empty();
     for place in places {
-        match place.at.map_or(Spot::Unknown, |(argument, offset)| path(library, function, argument, offset)) {
+        match spot(library, function, place) {
             Spot::Field { path, ty, into } => {
                 let values = place.words.and_then(|words| values(ty, into, &words));
                 return Meaning::Wrong(Some(Differing { path, values }));
@@ -132,6 +132,22 @@ enum Spot<'l> {
     },
     Padding,
     Unknown,
+}
+
+/// What lies at a place. The nearest pointer may lead to a part of a struct to whose start another one leads.
+fn spot<'l>(library: &'l Library, function: &'l Function, place: &Place) -> Spot<'l> {
+    let mut pointers = place.at.iter();
+    let of = |(argument, offset): &(usize, u64)| path(library, function, *argument, *offset);
+    match pointers.next().map_or(Spot::Unknown, of) {
+        Spot::Unknown => {}
+        spot => return spot,
+    }
+    let is_in_struct = |spot: &Spot| match spot {
+        Spot::Field { path, .. } => path.contains("->"),
+        Spot::Padding => true,
+        Spot::Unknown => false,
+    };
+    pointers.map(of).find(is_in_struct).unwrap_or(Spot::Unknown)
 }
 
 /// What lies so many bytes behind the pointer in this integer register.
@@ -296,9 +312,18 @@ mod tests {
         Function { params: params.into(), ret: ty(TypeKind::Void), ..fixture::function("f") }
     }
 
+    /// `void f(struct pair *pair, struct inner *inner)`
+    fn two_pointers() -> Function {
+        let pointer = |to: &str| ty(TypeKind::Pointer(Box::new(ty(TypeKind::Record(to.into())))));
+        let params =
+            ["pair", "inner"].map(|name| Param { name: name.into(), ty: pointer(name), uses: Vec::new() });
+        Function { params: params.into(), ret: ty(TypeKind::Void), ..fixture::function("f") }
+    }
+
     fn of(difference: Difference, excuse: Option<Excuse>, places: &[Option<(usize, u64)>]) -> Meaning {
         // The second byte, which is padding in a `pair`.
-        let places = places.iter().map(|at| Place { at: *at, bytes: 2, words: None });
+        let places =
+            places.iter().map(|at| Place { at: at.into_iter().copied().collect(), bytes: 2, words: None });
         let told = Told {
             difference,
             input: "input".into(),
@@ -323,11 +348,20 @@ mod tests {
         // What lies behind the struct is not known, but one value is enough.
         assert_eq!(memory(&[None, Some((1, 16)), Some((0, 1))]), Meaning::Unclear(PADDING));
         assert_eq!(memory(&[Some((1, 3)), Some((1, 4))]), path("pair->number"));
+        // A pointer into the struct says nothing of what lies behind it, but the one to its start does.
+        let place = |at: &[(usize, u64)]| {
+            let place = Place { at: at.to_vec(), bytes: 2, words: None };
+            super::memory(&library(), &two_pointers(), &[place])
+        };
+        assert_eq!(place(&[(1, 4), (0, 14)]), path("pair->many[1].b"));
+        assert_eq!(place(&[(1, 4), (0, 2)]), Meaning::Unclear(PADDING));
+        assert_eq!(place(&[(1, 4), (0, 16)]), Meaning::Unclear(PADDING));
+        assert_eq!(place(&[(1, 2), (0, 12)]), path("inner->b"));
     }
 
     #[test]
     fn bytes_that_are_padding_nowhere_are_values() {
-        let memory = |bytes| memory(&library(), &function(), &[Place { at: None, bytes, words: None }]);
+        let memory = |bytes| memory(&library(), &function(), &[Place { at: Vec::new(), bytes, words: None }]);
         // `tag` is aligned to 4 and followed by three bytes of padding.
         assert_eq!(memory(0b1110_1110), Meaning::Unclear(PADDING));
         assert_eq!(memory(0b0001_0000), Meaning::Wrong(None));

@@ -132,11 +132,33 @@ static enum difference compare(enum result kind, const struct picture *c, const 
 }
 
 /* The words of one place take less than this. */
-#define PLACE_TEXT 80
+#define PLACE_TEXT 200
+
+/* `argument:offset+argument:offset` for all pointers before an address, the nearest first. Returns how long it is. */
+static size_t pointers_before(uintptr_t address, const struct registers *registers, char *text, size_t size)
+{
+    size_t used = 0;
+    for (uintptr_t below = address + 1;;) {
+        uintptr_t nearest = 0;
+        int argument = -1;
+        for (int one = 0; one < ARGUMENTS; one++) {
+            uintptr_t pointer = registers->integer[one];
+            if (pointer > nearest && pointer < below && address - pointer < FAR) {
+                nearest = pointer;
+                argument = one;
+            }
+        }
+        if (argument < 0)
+            return used;
+        used += (size_t)snprintf(text + used, size - used, "%s%d:%lu", used ? "+" : "", argument,
+                                 (unsigned long)(address - nearest));
+        below = nearest;
+    }
+}
 
 /*
- * The places as `argument:offset@bytes=at:c:own`, counted from the nearest pointer before each, and `?@bytes` where there is
- * none: `at` is where the offset leads to in the word that C and the candidate left. A result is `=0:c:own`.
+ * The places as `argument:offset@bytes=at:c:own`, and `?@bytes` where no pointer is before one: `at` is where the offset
+ * leads to in the word that C and the candidate left. A result is `=0:c:own`.
  */
 static void words_of(const struct places *places, const struct registers *registers, char *text, size_t size)
 {
@@ -145,21 +167,14 @@ static void words_of(const struct places *places, const struct registers *regist
     if (places->is_result)
         snprintf(text, size, "=0:%lx:%lx", (unsigned long)places->result_of_c, (unsigned long)places->own_result);
     for (size_t at = 0; at < places->count && used + PLACE_TEXT < size; at++) {
-        uintptr_t address = (uintptr_t)places->address[at], nearest = 0;
-        int argument = -1;
-        for (int one = 0; one < ARGUMENTS; one++) {
-            uintptr_t pointer = registers->integer[one];
-            if (pointer > nearest && pointer <= address && address - pointer < FAR) {
-                nearest = pointer;
-                argument = one;
-            }
-        }
+        uintptr_t address = (uintptr_t)places->address[at];
         used += (size_t)snprintf(text + used, size - used, "%s", at ? "," : "");
-        if (argument < 0)
+        size_t pointers = pointers_before(address, registers, text + used, size - used);
+        used += pointers;
+        if (pointers == 0)
             used += (size_t)snprintf(text + used, size - used, "?@%u", places->bytes[at]);
         else
-            used += (size_t)snprintf(text + used, size - used, "%d:%lu@%u=%u:%lx:%lx", argument,
-                                     (unsigned long)(address - nearest), places->bytes[at], (unsigned)(address & 7),
+            used += (size_t)snprintf(text + used, size - used, "@%u=%u:%lx:%lx", places->bytes[at], (unsigned)(address & 7),
                                      (unsigned long)places->c[at], (unsigned long)places->own[at]);
     }
 }
