@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::in_place::candidates::Candidates;
 use crate::in_place::corpus;
-use crate::in_place::focus::Focus;
+use crate::in_place::focus::{Focus, Length};
 use crate::in_place::run::Number;
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use std::collections::BTreeSet;
@@ -42,29 +42,64 @@ pub(super) fn fuzz_on(
     let time = (shared / open.len() as u32).clamp(second, settings.time_for_function().max(second));
     let step = format!("fuzzing on for {} functions, {} s each", functions.len(), time.as_secs());
     reporter.event(Event::StepStarted { step, total: None });
+    fuzz(work, report, (&open, Length::For(time)), reporter)?;
+    reporter.event(Event::StepFinished { message: String::new() });
+    let numbers: BTreeSet<Number> = open.into_iter().map(|(_, number)| number).collect();
+    Ok(numbers.into_iter().collect())
+}
+
+/// Makes inputs that nobody has seen, with each driver that reaches one of these functions: a port may have been written
+/// for those that are known.
+///
+/// # Errors
+/// `C` if a driver cannot be built, `Io` if the disk is full, and Ctrl-C.
+pub(super) fn fuzz_anew(
+    work: &Work,
+    report: &Report,
+    functions: &[Number],
+    reporter: &mut dyn Reporter,
+) -> Result<()> {
+    let reaches = |at: usize, number: &Number| !report.drivers[at].inputs_of(*number).is_empty();
+    let of = |at: usize| {
+        functions.iter().filter(move |number| reaches(at, number)).map(move |number| (at, *number))
+    };
+    let wanted: Vec<(usize, Number)> = (0..report.drivers.len()).flat_map(of).collect();
+    fuzz(work, report, (&wanted, Length::Short), reporter)
+}
+
+/// Fuzzes for functions, each with a driver. Where libFuzzer ends early, there may be crashes of C, or no inputs.
+fn fuzz(
+    work: &Work,
+    report: &Report,
+    (wanted, length): (&[(usize, Number)], Length),
+    reporter: &mut dyn Reporter,
+) -> Result<()> {
     let programs = programs(work, report)?;
-    let dir = work.dir("fuzz");
-    let words = corpus::words(&dir);
+    let words = corpus::words(&work.dir("fuzz"));
     let (drivers, interrupt, library) = (&report.drivers, work.interrupt, &work.project.library);
     let fuzz = |(at, number): &(usize, Number)| {
-        let driven = &drivers[*at];
-        let breaking = driven.corpus.breaking_folder();
+        let corpus = &drivers[*at].corpus;
+        let breaking = corpus.breaking_folder();
         let focus = Focus { program: &programs[*at], words: words.as_deref(), breaking: &breaking };
-        let (seeds, to) = (driven.inputs_of(*number), driven.corpus.focused(*number));
-        focus.fuzz(&library.functions[*number].c_name, (&seeds, &to), time, interrupt)
+        let seeds = drivers[*at].inputs_of(*number);
+        let to = match length {
+            Length::For(_) => corpus.focused(*number),
+            Length::Short => corpus.new_inputs(*number),
+        };
+        focus.fuzz(&library.functions[*number].c_name, (&seeds, &to), length, interrupt)
     };
-    let ran: Vec<bool> = open.par_iter().map(fuzz).collect::<Result<_>>()?;
-    reporter.event(Event::StepFinished { message: String::new() });
-    if let Some(at) = ran.iter().position(|ran| !ran) {
-        let (driver, function) = (&drivers[open[at].0].driver.file, &library.functions[open[at].1].name);
-        let failed = ran.iter().filter(|ran| !**ran).count();
-        let text = format!("libFuzzer ended early when it fuzzed on for {failed} of {} functions", ran.len());
+    let ran: Vec<bool> = wanted.par_iter().map(fuzz).collect::<Result<_>>()?;
+    let early = ran.iter().filter(|ran| !**ran).count();
+    // A short run ends with the first crash of C.
+    let failed = wanted.iter().zip(&ran).find(|(_, ran)| !**ran && matches!(length, Length::For(_)));
+    if let Some(((at, number), _)) = failed {
+        let (driver, function) = (&drivers[*at].driver.file, &library.functions[*number].name);
+        let text = format!("libFuzzer ended early when it fuzzed on for {early} of {} functions", ran.len());
         let help =
             format!("the first is `{function}`, with the driver {driver}; it is judged on the inputs so far");
         reporter.event(Event::Warning { text, help: Some(help) });
     }
-    let numbers: BTreeSet<Number> = open.into_iter().map(|(_, number)| number).collect();
-    Ok(numbers.into_iter().collect())
+    Ok(())
 }
 
 /// The drivers with the sanitised library. A campaign leaves them; where they are gone, they are built again.

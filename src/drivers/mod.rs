@@ -80,6 +80,11 @@ impl Driven {
         Ok(inputs)
     }
 
+    /// The inputs that were last made to judge a port of a function.
+    fn new_inputs(&self, function: Number) -> Result<Vec<PathBuf>> {
+        Ok(focused::kept(&self.corpus.new_inputs(function))?.unwrap_or_default())
+    }
+
     /// The inputs that were made for one function.
     fn focused(&self, function: Number) -> Result<Vec<PathBuf>> {
         Ok(focused::kept(&self.corpus.focused(function))?.unwrap_or_default())

@@ -1,7 +1,7 @@
 //! Judges the ports in the tree inside of the drivers' executions.
 
-use super::focus::fuzz_on;
-use super::measure::{CALLS, enough_of, judge_all};
+use super::focus::{fuzz_anew, fuzz_on};
+use super::measure::{CALLS, InputsOf, enough_of, judge_all};
 use super::{Driven, Report, Work};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
@@ -108,6 +108,11 @@ pub fn number_of(project: &Project, planned: &FunctionPlan) -> Option<Number> {
     project.library.functions.iter().position(|function| function.key == planned.function.key)
 }
 
+/// The functions whose ports were judged like this.
+fn those(wanted: &[Number], judged: &[(Judged, Vec<u64>)], like: impl Fn(&Judged) -> bool) -> Vec<Number> {
+    wanted.iter().zip(judged).filter(|(_, one)| like(&one.0)).map(|(number, _)| *number).collect()
+}
+
 /// How many more calls of an input a port gets than mutants: as in `calls.c`, 240 for 40.
 const MORE_OF_INPUT: u64 = 6;
 
@@ -166,22 +171,24 @@ impl<'a> PortsBuilt<'a> {
     pub fn judge(&self, wanted: &[Number], reporter: &mut dyn Reporter) -> Result<Vec<PortJudged>> {
         let step = format!("judging {} ports in place", wanted.len());
         reporter.event(Event::StepStarted { step, total: None });
-        let enough = self.enough();
-        let with = (&self.report.drivers[..], &self.programs[..]);
-        let judge = |wanted: &[Number]| judge_all(with, (wanted, &Driven::judged_on), enough, self.interrupt);
-        let mut judged = judge(wanted)?;
+        let mut judged = self.judge_on(wanted, &Driven::judged_on)?;
         reporter.event(Event::StepFinished { message: String::new() });
-        let short: Vec<Number> = wanted
-            .iter()
-            .zip(&judged)
-            .filter(|(_, one)| self.is_short(&one.0))
-            .map(|(number, _)| *number)
-            .collect();
+        let position = |number: &Number| wanted.iter().position(|one| one == number).expect("it is wanted");
         let work = Work::of(self.project, self.interrupt)?;
+        let short = those(wanted, &judged, |judged| self.is_short(judged));
         let fuzzed = fuzz_on(&work, self.report, &short, reporter)?;
-        for (number, again) in fuzzed.iter().zip(judge(&fuzzed)?) {
-            let at = wanted.iter().position(|one| one == number).expect("it is one of them");
-            judged[at] = again;
+        for (number, again) in fuzzed.iter().zip(self.judge_on(&fuzzed, &Driven::judged_on)?) {
+            judged[position(number)] = again;
+        }
+        let same = those(wanted, &judged, |judged| judged.killed.is_empty() && judged.judged > 0);
+        if !same.is_empty() {
+            let step = format!("judging {} ports on new inputs", same.len());
+            reporter.event(Event::StepStarted { step, total: None });
+            fuzz_anew(&work, self.report, &same, reporter)?;
+            for (number, (new, _)) in same.iter().zip(self.judge_on(&same, &Driven::new_inputs)?) {
+                judged[position(number)].0.add_differences(new);
+            }
+            reporter.event(Event::StepFinished { message: String::new() });
         }
         let library = &self.project.library;
         let all = wanted.iter().zip(judged).map(|(&number, (mut judged, by_driver))| {
@@ -194,6 +201,11 @@ impl<'a> PortsBuilt<'a> {
             PortJudged { number, symbol: function.name.clone(), judged, by_driver, meaning }
         });
         Ok(all.collect())
+    }
+
+    fn judge_on(&self, wanted: &[Number], inputs: InputsOf) -> Result<Vec<(Judged, Vec<u64>)>> {
+        let with = (&self.report.drivers[..], &self.programs[..]);
+        judge_all(with, (wanted, inputs), self.enough(), self.interrupt)
     }
 
     /// Whether a grade asks for more calls that differ from each other, and further inputs may make them: not where nearly

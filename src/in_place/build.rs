@@ -21,9 +21,11 @@ use std::hash::{BuildHasher as _, Hasher as _};
 use std::path::PathBuf;
 
 /// The judge's own files.
-const RUNTIME: [(&str, &str); 19] = [
+const RUNTIME: [(&str, &str); 21] = [
     ("in_place.h", include_str!("../../templates/in_place/in_place.h")),
+    ("places.c", include_str!("../../templates/in_place/places.c")),
     ("memory.c", include_str!("../../templates/in_place/memory.c")),
+    ("constants.c", include_str!("../../templates/in_place/constants.c")),
     ("pages.c", include_str!("../../templates/in_place/pages.c")),
     ("entries.c", include_str!("../../templates/in_place/entries.c")),
     ("rust_heap.c", include_str!("../../templates/in_place/rust_heap.c")),
@@ -202,13 +204,15 @@ impl Place<'_> {
         let sources = RUNTIME.iter().map(|(name, _)| *name).chain(["table.c"]);
         let is_compiled = |name: &&str| !name.ends_with(".h") && !name.ends_with(".inc") && !is_foreign(name);
         let sources: Vec<&str> = sources.filter(is_compiled).collect();
-        let base = format!("-DIMPLFUZZ_BASE={:#x}", base());
+        let places = places();
         let compile = |name: &str| {
             let (source, object) = (self.dir.join(name), self.dir.join(format!("{name}.o")));
             let language = if name.ends_with(".cpp") { Language::Cxx } else { Language::C };
             let job = self.compiler(language).dir(self.dir).timeout(time_limits::COMPILE_OWN_C);
             let job = job
-                .args(["-O2", "-w", "-fno-pie", "-fno-stack-protector", base.as_str(), "-c", "-o"])
+                .args(["-O2", "-w", "-fno-pie", "-fno-stack-protector"])
+                .args(&places)
+                .args(["-c", "-o"])
                 .arg(&object)
                 .arg(source);
             self.done(job, Utf8Path::new(name))?;
@@ -218,10 +222,13 @@ impl Place<'_> {
     }
 }
 
-/// Where the judge's own state is: an address that a port cannot have been written for.
-fn base() -> u64 {
-    let random = std::hash::RandomState::new().build_hasher().finish();
-    0x2000_0000_0000 + ((random & 0x3ff) << 32)
+/// Where the judge's own state, the arena and Rust's heap are: addresses that a port cannot have been written for, and of
+/// which none says where another one is.
+fn places() -> [String; 3] {
+    let chance = || std::hash::RandomState::new().build_hasher().finish();
+    let names = [("STATE", 0x2000_0000_0000_u64), ("ARENA", 0x2800_0000_0000), ("HEAP", 0x3000_0000_0000)];
+    // In steps of two megabytes, below the next one.
+    names.map(|(name, start)| format!("-DIMPLFUZZ_{name}={:#x}", start + ((chance() & 0x3f_ffff) << 21)))
 }
 
 fn lines<'l>(all: &'l BTreeMap<RelPath, Vec<String>>, unit: &Unit) -> &'l [String] {

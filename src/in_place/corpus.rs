@@ -76,6 +76,11 @@ impl Corpus {
         self.dir.join(FOCUSED).join(function.to_string())
     }
 
+    /// The folder of inputs that were last made to judge a port of the function.
+    pub fn new_inputs(&self, function: Number) -> PathBuf {
+        self.dir.join(FOCUSED).join(format!("{function}-new"))
+    }
+
     /// Whether the input is one of those that ports are judged on.
     pub fn has(&self, input: &Path) -> bool {
         input.starts_with(self.dir.join(FOCUSED))

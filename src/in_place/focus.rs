@@ -10,10 +10,31 @@ use object::{Object as _, ObjectSymbol as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How many inputs are kept for a function.
+/// How many inputs are kept for a function, of those that are made until a time, and of those that a number of runs makes.
 const MOST: usize = 2000;
+const MOST_NEW: usize = 400;
+/// Runs that make new inputs, and their longest time.
+const NEW_RUNS: &str = "-runs=3000";
+const NEW_TIME: Duration = Duration::from_secs(2);
 /// How many inputs it begins with at most, the smallest ones.
 const MOST_SEEDS: usize = 500;
+
+/// How long libFuzzer runs.
+#[derive(Debug, Clone, Copy)]
+pub enum Length {
+    For(Duration),
+    /// A moment: long enough for inputs that nobody knows.
+    Short,
+}
+
+impl Length {
+    fn time(self) -> Duration {
+        match self {
+            Self::For(time) => time,
+            Self::Short => NEW_TIME,
+        }
+    }
+}
 
 /// What it works with.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +48,7 @@ pub struct Focus<'a> {
 }
 
 impl Focus<'_> {
-    /// Fuzzes for `time`, beginning with `seeds`, and keeps inputs in the folder `to`. It is empty if the program has no
+    /// Fuzzes, beginning with `seeds`, and keeps inputs in the folder `to`. It is empty if the program has no
     /// such function of its own, which may be always inlined, or if nothing ran. Returns whether libFuzzer could run.
     ///
     /// # Errors
@@ -36,7 +57,7 @@ impl Focus<'_> {
         self,
         function: &str,
         (seeds, to): (&[&Path], &Path),
-        time: Duration,
+        length: Length,
         interrupt: &Interrupt,
     ) -> Result<bool> {
         let ranges = ranges(self.program, function)?;
@@ -51,7 +72,11 @@ impl Focus<'_> {
         }
         let mut has_run = true;
         if !ranges.is_empty() {
-            let seconds = format!("-max_total_time={}", time.as_secs().max(1));
+            let seconds = format!("-max_total_time={}", length.time().as_secs().max(1));
+            let how: &[&str] = match length {
+                Length::For(_) => &["-fork=1", FORK[0], FORK[1], FORK[2]],
+                Length::Short => &[NEW_RUNS],
+            };
             let with = |job: crate::platform::process::Job| {
                 let words = self.words.map(|file| format!("-dict={}", file.display()));
                 job.limits(aside::sanitised())
@@ -59,15 +84,15 @@ impl Focus<'_> {
                     .env("IMPLFUZZ_FOCUS", &ranges)
                     .env("IMPLFUZZ_KEEP", &new)
                     .args(LIMITS)
-                    .args(FORK)
+                    .args(how)
                     .args(&words)
-                    .args([artifacts(self.breaking), "-fork=1".to_owned(), seconds])
+                    .args([artifacts(self.breaking), seconds])
                     .arg(&begin)
-                    .timeout(time + time_limits::BEYOND_CAMPAIGN)
+                    .timeout(length.time() + time_limits::BEYOND_CAMPAIGN)
             };
             has_run = aside::run(self.program, with, interrupt)?.exit.success();
         }
-        thin_out(&new)?;
+        thin_out(&new, if matches!(length, Length::Short) { MOST_NEW } else { MOST })?;
         fs::remove_dir_all(&begin)?;
         drop(fs::remove_dir_all(to));
         fs::rename(&new, to)?;
@@ -76,9 +101,9 @@ impl Focus<'_> {
 }
 
 /// Removes inputs evenly over all sizes, so that not only the small ones stay.
-fn thin_out(dir: &Path) -> Result<()> {
+fn thin_out(dir: &Path, most: usize) -> Result<()> {
     let all = files(dir)?;
-    let stays = |at: usize| all.len() <= MOST || (at * MOST) / all.len() != ((at + 1) * MOST) / all.len();
+    let stays = |at: usize| all.len() <= most || (at * most) / all.len() != ((at + 1) * most) / all.len();
     for (_, file) in all.iter().enumerate().filter(|(at, _)| !stays(*at)) {
         fs::remove_file(file)?;
     }

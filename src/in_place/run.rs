@@ -60,6 +60,13 @@ impl Judged {
         self.broke = self.broke.take().or(one.broke);
     }
 
+    /// With the differences that judging with other inputs of the same drivers gave: calls may be the same.
+    pub fn add_differences(&mut self, one: Self) {
+        let (calls, judged, distinct) = (self.calls, self.judged, self.distinct);
+        self.add(one);
+        (self.calls, self.judged, self.distinct) = (calls, judged, distinct);
+    }
+
     /// That there are unsteady calls.
     pub fn unsteady(&self) -> Option<String> {
         let calls = self.unsteady;

@@ -51,6 +51,8 @@ pub enum Excuse {
     Moved = 1,
     /// Addresses of constants or functions, of which C and the port have one each.
     OtherConstant,
+    /// Texts that are the same, but C's constant goes on behind it, and the port's does not.
+    SameStart = 4,
 }
 
 /// Where memory differs.

@@ -36,6 +36,7 @@ pub fn meaning(library: &Library, function: &Function, told: &Told) -> Meaning {
         (_, Some(Excuse::Moved)) => Meaning::Unclear(MOVED),
         (Difference::Result, Some(Excuse::OtherConstant)) if is_text(&function.ret) => Meaning::Wrong(None),
         (_, Some(Excuse::OtherConstant)) => Meaning::Unclear(CONSTANT),
+        (_, Some(Excuse::SameStart)) => Meaning::Unclear(SAME_START),
         (Difference::Memory | Difference::Stack, None) => memory(library, function, &told.places),
         (Difference::Variable, None) => {
             let padded = library.globals.iter().any(|global| is_padded(library, &global.ty));
@@ -80,6 +81,8 @@ fn is_padded(library: &Library, ty: &CType) -> bool {
 
 const MOVED: &str = "it allocates in another way than C, so addresses differ, which may be right";
 const CONSTANT: &str = "it points to a constant or a function of its own, which may be right";
+const SAME_START: &str =
+    "it points to a text that is the start of C's constant, and other bytes follow, which may be right";
 const PADDING: &str = "the bytes may be padding, which has no value";
 
 fn memory(library: &Library, function: &Function, places: &[Place]) -> Meaning {

@@ -17,6 +17,7 @@
 #define PATIENCE 10
 #define JUDGE_STACK_BYTES ((size_t)1 << 20)
 #define USED_BYTES ((size_t)1 << 17)
+#define CLEARED_BYTES ((size_t)1 << 14)
 #define SIGNAL_STACK ((size_t)1 << 16)
 
 void implfuzz_leave(enum difference difference)
@@ -48,7 +49,7 @@ static void on_tick(int signal)
 /* A stack between two pages that cannot be touched. */
 static unsigned char *stack_of(size_t bytes)
 {
-    unsigned char *stack = mmap(NULL, bytes + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    unsigned char *stack = implfuzz_somewhere(bytes + 2 * PAGE, PROT_NONE);
     mprotect(stack + PAGE, bytes, PROT_READ | PROT_WRITE);
     return stack + PAGE;
 }
@@ -63,13 +64,26 @@ void implfuzz_fill_candidate_stack(unsigned char byte)
     memset(STATE->candidate_stack + STACK_BYTES - USED_BYTES, byte, USED_BYTES);
 }
 
+void implfuzz_clear_candidate_stack(unsigned char byte)
+{
+    madvise(STATE->candidate_stack, STACK_BYTES - CLEARED_BYTES, MADV_DONTNEED);
+    memset(STATE->candidate_stack + STACK_BYTES - CLEARED_BYTES, byte, CLEARED_BYTES);
+}
+
+void implfuzz_clear_driver_stack(unsigned char *end)
+{
+    unsigned char *page = (unsigned char *)((uintptr_t)end & ~(PAGE - 1)), *start = STATE->driver_stack - STACK_BYTES;
+    memset(page, 0, (size_t)(end - page));
+    madvise(start, (size_t)(page - start), MADV_DONTNEED);
+}
+
 void implfuzz_candidates_make(void)
 {
     STATE->candidate_stack = stack_of(STACK_BYTES);
     STATE->judge_stack = stack_of(JUDGE_STACK_BYTES) + JUDGE_STACK_BYTES;
     STATE->driver_stack = stack_of(STACK_BYTES) + STACK_BYTES;
     stack_t signals = {.ss_size = SIGNAL_STACK};
-    signals.ss_sp = mmap(NULL, SIGNAL_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    signals.ss_sp = implfuzz_somewhere(SIGNAL_STACK, PROT_READ | PROT_WRITE);
     sigaltstack(&signals, NULL);
     struct sigaction fault = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     /* A page is either logged and open, or neither: no tick leaves the handler in between. */

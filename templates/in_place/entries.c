@@ -63,6 +63,25 @@ void implfuzz_unpatch(uint32_t function)
             write_code(implfuzz_entries[at].address, nothing, ROOM);
 }
 
+#if defined(__x86_64__)
+static const unsigned char barrier[] = {0xcc}; /* int3 */
+#else
+static const unsigned char barrier[] = {0x00, 0x00, 0x20, 0xd4}; /* brk #0 */
+#endif
+
+void implfuzz_bar(uint32_t function, int is_barred)
+{
+    for (size_t at = 0; at < implfuzz_entry_count; at++) {
+        const struct implfuzz_entry *entry = &implfuzz_entries[at];
+        if (entry->function != function)
+            continue;
+        unsigned char *first = STATE->first_bytes[at];
+        if (is_barred)
+            memcpy(first, entry->address + ROOM, sizeof barrier);
+        write_code(entry->address + ROOM, is_barred ? barrier : first, sizeof barrier);
+    }
+}
+
 void *implfuzz_original(uint32_t entry)
 {
     return implfuzz_entries[entry].address + ROOM;

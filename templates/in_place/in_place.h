@@ -2,9 +2,11 @@
  * Judges functions inside of a running program: where it calls one, C runs, memory is put back, a candidate runs on the
  * same memory, both results are compared, and the program goes on with C's result.
  *
+ *   places.c      where all of this lies
  *   memory.c      the arena, from which the library and the program allocate
  *   pages.c       puts memory back: which pages a call wrote, and what was in them
  *   rust_heap.c   what ports allocate for themselves
+ *   constants.c   the named constants of the program
  *   entries.c     patches the entries of functions; trampoline_*.S leads from there to the judge
  *   candidate.c   calls a candidate on a stack of its own, and takes back control whatever it does
  *   judge.c       one judged call
@@ -114,6 +116,7 @@ enum excuse {
     MOVED,           /* addresses in the arena, after other allocations */
     OTHER_CONSTANT,  /* addresses of constants or functions, of which C and a port have one each */
     EQUAL_CONSTANTS, /* the same bytes stand at both: no difference */
+    SAME_START,      /* the same text, and behind it C's constant goes on with other bytes */
 };
 
 /* A stretch of memory that is put back. */
@@ -191,6 +194,8 @@ struct state {
     unsigned char *secret;
     /* The bytes of new memory: what is not written before it is read shows. Each judged call has another one. */
     unsigned char fresh;
+    /* The bytes behind blocks: what reads beyond the end finds something else with other inputs. */
+    unsigned char red;
     /* The function that is judged, and the candidate that stands for it; NULL where that is C. */
     uint32_t judged_function;
     void *code;
@@ -220,19 +225,31 @@ struct state {
     uint64_t asked, failing;
     int failed;
     /* rust_heap.c; `said` is what a panic printed */
-    size_t rust_used, rust_live;
+    size_t rust_used, rust_live, rust_touched;
     char said[512];
     /* The size, and 1, of a block behind which the candidate wrote before it freed it. */
     uint64_t overflown;
+    /* constants.c */
+    struct constant {
+        uint64_t start, end;
+    } *constants;
+    size_t constant_count;
+    /* entries.c: what stands behind the room of each entry while C's body is barred */
+    unsigned char (*first_bytes)[4];
 };
 
-/* Each build has another one, so that no port knows it. */
-#ifndef IMPLFUZZ_BASE
-#define IMPLFUZZ_BASE 0x200000000000
+/* Each build has others, of which none says where another one is: a port knows the arena alone. */
+#ifndef IMPLFUZZ_STATE
+#define IMPLFUZZ_STATE 0x200000000000
+#define IMPLFUZZ_ARENA 0x280000000000
+#define IMPLFUZZ_HEAP 0x300000000000
 #endif
-#define STATE ((struct state *)IMPLFUZZ_BASE)
-#define ARENA ((unsigned char *)IMPLFUZZ_BASE + 0x80000000000)
+#define STATE ((struct state *)IMPLFUZZ_STATE)
+#define ARENA ((unsigned char *)IMPLFUZZ_ARENA)
 #define ARENA_BYTES ((size_t)1 << 30)
+
+/* places.c: memory at an address that nothing tells, which can be accessed so. */
+void *implfuzz_somewhere(size_t bytes, int access);
 
 /* memory.c */
 void implfuzz_arena_make(void);
@@ -246,8 +263,6 @@ unsigned char *implfuzz_block(const unsigned char *address);
 int implfuzz_is_live(const unsigned char *header);
 /* As it was asked for, and 1; 0 of a free block. */
 uint64_t implfuzz_size(const unsigned char *header);
-/* The byte of red zones. */
-#define RED 0xa5
 struct red_zone {
     const unsigned char *start, *end;
 };
@@ -301,9 +316,16 @@ enum excuse implfuzz_excuse(uint64_t c, uint64_t own, int moved, enum result kin
 void implfuzz_rust_heap_make(void);
 void implfuzz_rust_heap_clear(void);
 
+/* constants.c */
+void implfuzz_constants_make(void);
+/* The end of the named constant that has this byte; 0 where there is none. */
+uint64_t implfuzz_end_of_constant(uint64_t address);
+
 /* entries.c */
 void implfuzz_patch(uint32_t function);
 void implfuzz_unpatch(uint32_t function);
+/* Whether C's own body of a function ends whoever comes to it, behind its entry. */
+void implfuzz_bar(uint32_t function, int is_barred);
 int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *frame, struct result_registers *result);
 void *implfuzz_original(uint32_t entry);
 
@@ -316,6 +338,10 @@ void implfuzz_candidates_make(void);
 void *implfuzz_judge_stack(void);
 /* Gives the part of the candidates' stack that most functions use other bytes. */
 void implfuzz_fill_candidate_stack(unsigned char byte);
+/* The same for a smaller part; all below is as if it had never been used. */
+void implfuzz_clear_candidate_stack(unsigned char byte);
+/* What C left on the driver's stack, below this address, is no more. */
+void implfuzz_clear_driver_stack(unsigned char *end);
 /* The ticks that a candidate gets, for those that C took. */
 unsigned implfuzz_patience(unsigned ticks_of_c);
 /* Ends the candidate, which has this difference. */

@@ -209,6 +209,13 @@ static int may_be_right(enum difference difference, const struct places *places)
     return places->excuse != NONE || difference == DIFFERS_MEMORY || difference == DIFFERS_STACK || difference == DIFFERS_VARIABLE;
 }
 
+/* What a candidate is not to change, if it found it. */
+static int is_sealed(const struct counts *before)
+{
+    const struct counts *now = &STATE->counts[STATE->judged_function];
+    return memcmp(now, before, sizeof *now) == 0 && STATE->purpose == JUDGES && STATE->judging;
+}
+
 /* Runs a function on what the call began with, and puts memory back behind it. `nested` is what its calls of itself reach, or
  * NULL for C. */
 static enum difference try(void *code, void *nested, const struct call *call, const struct picture *c, struct places *places)
@@ -220,6 +227,7 @@ static enum difference try(void *code, void *nested, const struct call *call, co
     STATE->overflown = 0;
     STATE->tape.next = 0;
     STATE->code = nested;
+    const struct counts before = STATE->counts[STATE->judged_function];
     mprotect(STATE->secret, SECRET_BYTES, PROT_NONE);
     enum difference difference =
         implfuzz_run(code, &call->registers, call->stack, call->function->stack_bytes, &picture.result);
@@ -232,6 +240,12 @@ static enum difference try(void *code, void *nested, const struct call *call, co
         places->excuse = MOVED;
     }
     STATE->overflow = 0;
+    if (nested && !is_sealed(&before)) {
+        STATE->counts[STATE->judged_function] = before;
+        places->is_certain = 1;
+        has_returned = 0;
+        difference = DIFFERS_VARIABLE;
+    }
     if (difference == SAME)
         difference = compare(call->function->result, c, &picture, call->stack, call->bytes, places);
     if (has_returned && (difference == SAME || may_be_right(difference, places))) {
@@ -314,10 +328,13 @@ static int candidates(uint32_t number, const struct call *call, const struct pic
             continue;
         struct places places = {0};
         void *candidate = call->function->candidates[at];
+        implfuzz_bar(number, 1);
+        implfuzz_clear_candidate_stack(STATE->fresh);
         enum difference difference = try(candidate, candidate, call, c, &places);
         /* The machine may have been slow. */
         if (difference == HUNG)
             difference = try(candidate, candidate, call, c, &places);
+        implfuzz_bar(number, 0);
         if (difference == SAME)
             continue;
         char said[sizeof STATE->said];
@@ -408,6 +425,16 @@ static void replace(uint32_t number, const struct registers *registers, const un
     }
 }
 
+/* What new memory begins with: often what nobody expects, sometimes what many do. */
+static unsigned char fresh(uint64_t call)
+{
+    switch (call % 16) {
+    case 7: return 0;
+    case 14: return 0xff;
+    default: return (unsigned char)(0x31 + call * 37 % 113);
+    }
+}
+
 /* Whether the call was judged; if so, `result` holds C's. */
 int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *frame, struct result_registers *result)
 {
@@ -451,7 +478,7 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
     int error = errno;
     memcpy(STATE->stack_before, stack, bytes);
     STATE->judged_function = number;
-    STATE->fresh = (unsigned char)(0x31 + own->calls * 37 % 113);
+    STATE->fresh = fresh(own->calls);
     struct picture *c = (struct picture *)STATE->secret;
     memset(c, 0, sizeof *c);
     struct call call = {function, implfuzz_original(entry), *registers, stack, bytes, error, trampoline, {0}};
@@ -465,6 +492,7 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
     unsigned ticks = STATE->ticks;
     implfuzz_call(call.original, registers, stack, function->stack_bytes, &c->result, trampoline);
     c->error = errno;
+    implfuzz_clear_driver_stack(trampoline);
     if (STATE->outside || STATE->overflow || implfuzz_has_outgrown()) {
         own->outside = STATE->outside ? STATE->outside : "too-many-pages";
         implfuzz_untrack();

@@ -64,12 +64,12 @@ static int is_late(const struct work *work)
 static void keep_start(struct start *start)
 {
     struct region *variables = &STATE->regions[1];
-    start->variables = mmap(NULL, variables->pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    start->variables = implfuzz_somewhere(variables->pages * PAGE, PROT_READ | PROT_WRITE);
     memcpy(start->variables, variables->start, variables->pages * PAGE);
     if (implfuzz_live_blocks() == 0)
         return;
     start->arena_bytes = implfuzz_arena_used();
-    start->arena = mmap(NULL, start->arena_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    start->arena = implfuzz_somewhere(start->arena_bytes, PROT_READ | PROT_WRITE);
     memcpy(start->arena, ARENA, start->arena_bytes);
 }
 
@@ -121,7 +121,7 @@ static int is_same(const struct left *a, const struct left *b)
 static enum end replaced(const struct work *work, const unsigned char *data, size_t size)
 {
     struct left left[3];
-    unsigned char *copy = mmap(NULL, size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *copy = implfuzz_somewhere(size + 1, PROT_READ | PROT_WRITE);
     memcpy(copy, data, size);
     for (int at = 0; at < 3; at++) {
         back_to_start(&work->start);
@@ -161,6 +161,8 @@ static void run(struct work *work, const char *path)
         implfuzz_report("missing %lu\n", (unsigned long)work->input);
         return;
     }
+    static const unsigned char red[] = {0xa5, '0', 'a', ' ', 0, '\n', 0xff, '-', '"', '1', 'z'};
+    STATE->red = red[(size_t)about.st_size % sizeof red];
     unsigned char *data = implfuzz_of_malloc((size_t)about.st_size);
     size_t size = 0;
     for (ssize_t got = 1; data && got > 0 && size < (size_t)about.st_size; size += got > 0 ? (size_t)got : 0)
@@ -226,7 +228,7 @@ static void begin_function(struct work *work, enum purpose purpose, size_t numbe
 /* What standard input says, to its end: the driver may close it. */
 static char *script(void)
 {
-    char *text = mmap(NULL, SCRIPT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *text = implfuzz_somewhere(SCRIPT_BYTES, PROT_READ | PROT_WRITE);
     size_t size = 0;
     for (ssize_t got = 1; got > 0; size += got > 0 ? (size_t)got : 0)
         got = read(0, text + size, SCRIPT_BYTES - 1 - size);
@@ -241,13 +243,16 @@ int main(int count, char **words)
     const char *report = getenv("IMPLFUZZ_REPORT_FD");
     STATE->report = report ? atoi(report) : 1;
     size_t bytes = implfuzz_function_count * sizeof(struct counts);
-    STATE->counts = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    STATE->stack_before = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    STATE->counts = implfuzz_somewhere(bytes, PROT_READ | PROT_WRITE);
+    STATE->first_bytes = implfuzz_somewhere(implfuzz_entry_count * sizeof *STATE->first_bytes + 1, PROT_READ | PROT_WRITE);
+    STATE->stack_before = implfuzz_somewhere(STACK_BYTES, PROT_READ | PROT_WRITE);
     STATE->fresh = 0xcb;
+    STATE->red = 0xa5;
     implfuzz_arena_make();
     implfuzz_rust_heap_make();
     implfuzz_pages_make();
     implfuzz_candidates_make();
+    implfuzz_constants_make();
     char *next = script();
     if (LLVMFuzzerInitialize)
         LLVMFuzzerInitialize(&count, &words);

@@ -170,7 +170,7 @@ void *implfuzz_of_malloc(size_t bytes)
     STATE->allocated++;
     unsigned char *data = (unsigned char *)block + HEADER;
     memset(data, STATE->fresh, bytes);
-    memset(data + bytes, RED, capacity(block) - bytes);
+    memset(data + bytes, STATE->red, capacity(block) - bytes);
     return data;
 }
 

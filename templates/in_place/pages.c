@@ -13,7 +13,7 @@ extern unsigned char __data_start[], _end[];
 
 static void *memory(size_t bytes)
 {
-    return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return implfuzz_somewhere(bytes, PROT_READ | PROT_WRITE);
 }
 
 void implfuzz_pages_make(void)
@@ -139,19 +139,41 @@ static int is_constant(uint64_t address)
     return address >= (uintptr_t)__executable_start && address < (uintptr_t)__data_start;
 }
 
-/* Whether the same text stands at both; where it may be anything else, only what looks like text is taken for it. */
-static int is_same_text(uint64_t c, uint64_t own, int is_text)
+/* Whether the rest of C's constant stands at both, from so many bytes on: a text may be the start of a table. */
+static int is_same_to_end(uint64_t c, uint64_t own, size_t at)
 {
+    uint64_t end = implfuzz_end_of_constant(c);
+    for (; c + at < end; at++)
+        if (!is_constant(own + at) || ((unsigned char *)c)[at] != ((unsigned char *)own)[at])
+            return 0;
+    return 1;
+}
+
+static int is_print(unsigned char byte)
+{
+    return byte >= ' ' || byte == '\n' || byte == '\t' || byte == '\r';
+}
+
+/*
+ * Whether the same text stands at both; where it may be anything else, only what looks like text is taken for it. A pointer
+ * to char that does not look so may lead to a table: then all of C's constant counts.
+ */
+static enum excuse excuse_text(uint64_t c, uint64_t own, int is_text)
+{
+    int looks_so = 1;
     for (size_t at = 0; is_constant(c + at) && is_constant(own + at); at++) {
         unsigned char byte = ((unsigned char *)c)[at];
         if (byte != ((unsigned char *)own)[at])
-            return 0;
+            return OTHER_CONSTANT;
+        if (byte == 0 && is_text)
+            return (looks_so && at) || is_same_to_end(c, own, at) ? EQUAL_CONSTANTS : SAME_START;
         if (byte == 0)
-            return is_text || at > 1;
-        if (!is_text && byte < ' ' && byte != '\n' && byte != '\t' && byte != '\r')
-            return 0;
+            return at > 1 ? EQUAL_CONSTANTS : OTHER_CONSTANT;
+        looks_so &= is_print(byte);
+        if (!is_text && !looks_so)
+            return OTHER_CONSTANT;
     }
-    return 0;
+    return OTHER_CONSTANT;
 }
 
 enum excuse implfuzz_excuse(uint64_t c, uint64_t own, int moved, enum result kind)
@@ -162,7 +184,7 @@ enum excuse implfuzz_excuse(uint64_t c, uint64_t own, int moved, enum result kin
         return NONE;
     if (kind == RESULT_POINTER)
         return OTHER_CONSTANT;
-    return is_same_text(c, own, kind == RESULT_TEXT) ? EQUAL_CONSTANTS : OTHER_CONSTANT;
+    return excuse_text(c, own, kind == RESULT_TEXT);
 }
 
 /* Whether a byte of the arena that differs counts: in a block of C's or of the candidate's. */
@@ -190,7 +212,7 @@ static int is_written(const unsigned char *block, const unsigned char *at, const
     uint64_t size = implfuzz_size(block);
     int is_of_c = as_c_did && implfuzz_size(after_c(block)) == size, is_old = implfuzz_size(before_call(block)) == size;
     for (; at < end; at++)
-        if (*at != RED && !(is_of_c && *at == *after_c(at)) && !(is_old && *at == *before_call(at)))
+        if (*at != STATE->red && !(is_of_c && *at == *after_c(at)) && !(is_old && *at == *before_call(at)))
             return 1;
     return 0;
 }
@@ -252,7 +274,7 @@ enum difference implfuzz_compare_pages(struct places *places, int moved)
             memcpy(&words[0], then + (byte & ~(size_t)7), 8);
             memcpy(&words[1], now + (byte & ~(size_t)7), 8);
             enum excuse excuse = implfuzz_excuse(words[0], words[1], moved, RESULT_UNKNOWN);
-            if (excuse == MOVED || excuse == OTHER_CONSTANT)
+            if (excuse == MOVED || excuse == OTHER_CONSTANT || excuse == SAME_START)
                 places->excuse = excuse;
             if (excuse == NONE) {
                 implfuzz_add_place(places, now + byte, words[0], words[1]);

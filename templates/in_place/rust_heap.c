@@ -1,6 +1,7 @@
 /*
  * The heap of Rust's own libraries, which C has not: it is left out of the comparison, and must be empty again when a
- * candidate returns. What they print, the message of a panic, is kept.
+ * candidate returns. A block has a header, and guards around it, which are looked at when it is freed. What Rust's
+ * libraries print, the message of a panic, is kept.
  */
 #define _GNU_SOURCE
 #include "in_place.h"
@@ -10,7 +11,7 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
-#define HEAP ((unsigned char *)IMPLFUZZ_BASE + 0x100000000000)
+#define HEAP ((unsigned char *)IMPLFUZZ_HEAP)
 #define HEAP_BYTES ((size_t)1 << 30)
 
 void implfuzz_rust_heap_make(void)
@@ -18,24 +19,68 @@ void implfuzz_rust_heap_make(void)
     mmap(HEAP, HEAP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
-/* Before each candidate. */
+/* Before each candidate: what the one before left is gone. */
 void implfuzz_rust_heap_clear(void)
 {
-    STATE->rust_used = STATE->rust_live = 0;
+    if (STATE->rust_touched)
+        madvise(HEAP, HEAP_BYTES, MADV_DONTNEED);
+    STATE->rust_used = STATE->rust_live = STATE->rust_touched = 0;
     STATE->said[0] = 0;
+}
+
+/* Before a block; behind it there are as many bytes of `GUARD`. */
+struct block {
+    uint64_t magic;
+    size_t bytes;
+};
+#define LIVE 0x1f5c0de5a11ce5eeu
+#define GUARD 0xd9
+#define GUARD_BYTES sizeof(struct block)
+
+static struct block *block_of(void *address)
+{
+    return (struct block *)((unsigned char *)address - sizeof(struct block));
 }
 
 static void *take(size_t align, size_t bytes)
 {
-    size_t start = (STATE->rust_used + 16 + align - 1) & ~(align - 1);
-    if (bytes > HEAP_BYTES || start > HEAP_BYTES - bytes) {
+    size_t start = (STATE->rust_used + sizeof(struct block) + align - 1) & ~(align - 1);
+    if (bytes > HEAP_BYTES || start > HEAP_BYTES - bytes - GUARD_BYTES) {
         errno = ENOMEM;
         return NULL;
     }
-    STATE->rust_used = start + bytes;
+    STATE->rust_used = start + bytes + GUARD_BYTES;
     STATE->rust_live++;
-    memcpy(HEAP + start - sizeof bytes, &bytes, sizeof bytes);
+    STATE->rust_touched = 1;
+    *block_of(HEAP + start) = (struct block){LIVE ^ bytes, bytes};
+    memset(HEAP + start + bytes, GUARD, GUARD_BYTES);
     return memset(HEAP + start, STATE->fresh, bytes);
+}
+
+static void wrong_use(const char *what)
+{
+    if (!STATE->in_candidate)
+        return;
+    strcpy(STATE->said, what);
+    implfuzz_leave(CRASHED);
+}
+
+/* Takes a block back. */
+static void give(void *address)
+{
+    struct block *block = block_of(address);
+    int is_block = (unsigned char *)address > HEAP && (unsigned char *)address <= HEAP + STATE->rust_used;
+    if (!is_block || block->magic != (LIVE ^ block->bytes)) {
+        wrong_use("it frees memory of Rust's allocator that is not in use");
+        return;
+    }
+    for (size_t at = 0; at < GUARD_BYTES; at++)
+        if (((unsigned char *)address)[block->bytes + at] != GUARD)
+            wrong_use("it writes behind a block of Rust's allocator");
+    block->magic = 0;
+    memset(address, implfuzz_dead(1), block->bytes);
+    if (--STATE->rust_live == 0)
+        STATE->rust_used = 0;
 }
 
 void *implfuzz_rust_malloc(size_t bytes)
@@ -45,8 +90,8 @@ void *implfuzz_rust_malloc(size_t bytes)
 
 void implfuzz_rust_free(void *address)
 {
-    if (address && --STATE->rust_live == 0)
-        STATE->rust_used = 0;
+    if (address)
+        give(address);
 }
 
 void *implfuzz_rust_calloc(size_t count, size_t size)
@@ -63,10 +108,9 @@ void *implfuzz_rust_realloc(void *old, size_t bytes)
     void *data = take(16, bytes);
     if (!old || !data)
         return data;
-    size_t before;
-    memcpy(&before, (unsigned char *)old - sizeof before, sizeof before);
+    size_t before = block_of(old)->bytes;
     memcpy(data, old, before < bytes ? before : bytes);
-    STATE->rust_live--;
+    give(old);
     return data;
 }
 

@@ -10,6 +10,7 @@
 #include "in_place.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +26,8 @@ enum kind {
     PRINTED,  /* likewise, of a text that was formatted: its length is the result */
     WRITTEN,  /* written, at most so many: as many items as the call returns */
     TEXT,     /* written up to a NUL, at most as many bytes as argument A says */
-    FIXED     /* A bytes are written, where it is not null */
+    FIXED,    /* A bytes are written, where it is not null */
+    MODE      /* of a file, which counts where the flags in argument A make one */
 };
 
 struct argument {
@@ -85,6 +87,7 @@ static uint64_t said(const struct argument *argument, const uint64_t *values, ui
     case READ:
     case PRINTED: length = size(argument, values); break;
     case IGNORED: return 0;
+    case MODE: return values[argument->a] & (O_CREAT | O_TMPFILE) ? (uint32_t)value & 07777 : 0;
     default: return value == 0;
     }
     uint64_t hash = 0xcbf29ce484222325 ^ length ^ ((uint64_t)(bytes != NULL) << 63);
