@@ -10,6 +10,7 @@ mod std_api;
 mod manifest;
 mod own_crate;
 mod attributes;
+mod captures;
 mod macros;
 mod reserved;
 mod fn_types;

@@ -1,6 +1,7 @@
 //! Function pointers that come out of other memory: `transmute`, casts of data pointers, aliases that hide the type.
 
 use super::Rule;
+use super::fn_types::value_of;
 use super::own_crate::mentions;
 use super::scope::{Meaning, Space};
 use super::walk::Walker;
@@ -9,8 +10,8 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::spanned::Spanned;
 
-const FN_TYPE: &str = "a reply with `unsafe` may not name function pointer types, because memory could be read as one: use \
-    `impl Fn(…)`, or the type from the bindings";
+const FN_TYPE: &str = "a reply with `unsafe` may not name function pointer types, nor choose among functions as values, because \
+    memory could be read as one: use `impl Fn(…)`, or the type from the bindings, or call the functions by name";
 
 impl Walker<'_, '_, '_> {
     /// Refuses `path`, which means `meaning`, when it is a `transmute` that could make a function pointer.
@@ -55,6 +56,32 @@ impl Walker<'_, '_, '_> {
             for span in std::mem::take(&mut self.fn_type_spans) {
                 self.refuse(Rule::FnPointer, span, FN_TYPE);
             }
+        }
+    }
+
+    /// Notes where values meet that the compiler gives one type: of different functions it makes function pointers.
+    pub(super) fn values_meet<'e>(&mut self, values: impl IntoIterator<Item = &'e syn::Expr>) {
+        for value in values {
+            let value = value_of(value);
+            let is_function = match value {
+                syn::Expr::Closure(_) => true,
+                syn::Expr::Path(path) => self.names_function(path),
+                _ => false,
+            };
+            if is_function {
+                self.fn_type_spans.push(value.span());
+            }
+        }
+    }
+
+    /// Functions have small letters, and `Some` and its like are functions, too.
+    fn names_function(&self, path: &syn::ExprPath) -> bool {
+        let names: Vec<String> = path.path.segments.iter().map(|s| plain(&s.ident)).collect();
+        let Some(last) = names.last() else { return false };
+        match self.scopes.resolve(&names, path.path.leading_colon.is_some(), Space::Value) {
+            Meaning::Own(_) | Meaning::Path(_) => last.starts_with(|first: char| first.is_lowercase()),
+            Meaning::Prelude => ["Some", "Ok", "Err"].contains(&last.as_str()),
+            Meaning::Local | Meaning::Ambiguous(_) | Meaning::Unknown => false,
         }
     }
 

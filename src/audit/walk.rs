@@ -1,7 +1,7 @@
 //! The walk over a reply: every path, macro, attribute and nested item, with the names in scope there. It decides
 //! nothing; `path_meaning` and `std_api` refuse.
 
-use super::fn_types::{FN_POINTER, fn_types};
+use super::fn_types::{FN_POINTER, fn_types, value_of_block};
 use super::resolve::Scopes;
 use super::scope::{Meaning, Scope, Space};
 use super::{Allowed, Candidate, Problems, Rule, attributes, macros, path_meaning, refusals, std_api};
@@ -124,23 +124,6 @@ impl Walker<'_, '_, '_> {
             }
             walker.visit_block(block);
         });
-    }
-
-    fn captures(&mut self, arguments: &macros::Arguments) {
-        for expr in &arguments.expressions {
-            let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = expr else { continue };
-            for name in macros::captures(&text.value()) {
-                if arguments.names.contains(&name) {
-                    continue;
-                }
-                let meaning = self.scopes.resolve(std::slice::from_ref(&name), false, Space::Value);
-                if let Err((rule, reason)) =
-                    path_meaning::meaning(self.scopes.requested(), &meaning, &name, Space::Value)
-                {
-                    self.refuse(rule, text.span(), reason);
-                }
-            }
-        }
     }
 
     /// The name of a macro behind imports and paths, or the refusal of its path.
@@ -284,8 +267,19 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
             walker.visit_block(&expr.then_branch);
         });
         if let Some((_, other)) = &expr.else_branch {
+            self.values_meet(value_of_block(&expr.then_branch).into_iter().chain([&**other]));
             self.visit_expr(other);
         }
+    }
+
+    fn visit_expr_match(&mut self, expr: &'ast syn::ExprMatch) {
+        self.values_meet(expr.arms.iter().map(|arm| &*arm.body));
+        visit::visit_expr_match(self, expr);
+    }
+
+    fn visit_expr_array(&mut self, expr: &'ast syn::ExprArray) {
+        self.values_meet(&expr.elems);
+        visit::visit_expr_array(self, expr);
     }
 
     fn visit_expr_while(&mut self, expr: &'ast syn::ExprWhile) {

@@ -17,6 +17,7 @@ mod check;
 mod contract;
 mod coverage;
 mod drivers;
+mod drivers_attacks;
 mod drivers_cheats;
 mod drivers_contracts;
 mod drivers_files;

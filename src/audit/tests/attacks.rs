@@ -255,6 +255,21 @@ fn memory_read_as_a_function_pointer() {
             Rule::FnPointer,
             both,
         ),
+        (
+            "fn one() -> u32 { 1 } fn two() -> u32 { 2 } HEAD { let mut f = [one, two][0]; unsafe { (&raw mut f as *mut usize).write(4) }; f() }",
+            Rule::FnPointer,
+            "nor choose among functions",
+        ),
+        (
+            "HEAD { let mut f = if true { || 1u32 } else { || 2u32 }; unsafe { (&raw mut f as *mut usize).write(4) }; f() }",
+            Rule::FnPointer,
+            "nor choose among functions",
+        ),
+        (
+            "fn one() -> u32 { 1 } HEAD { let mut f = match 1u8 { 1 => { one } _ => one }; unsafe { (&raw mut f as *mut usize).write(4) }; f() }",
+            Rule::FnPointer,
+            "nor choose among functions",
+        ),
     ]);
 }
 

@@ -1,0 +1,255 @@
+//! Ports that know the judge: they take C's answer from where C left it, call C's own body, know the inputs, or count on what
+//! happens to stand behind a block. Each is told from C where a driver calls it.
+
+use crate::support::{Repo, plant};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+const HEADER: &str = "\
+struct chest;
+struct chest { unsigned (*weave)(struct chest **at, unsigned a); unsigned key, last; };
+unsigned weave(struct chest **at, unsigned a);
+void digest(struct chest **at, unsigned char *out, unsigned seed);
+int number(struct chest **at, const unsigned char *text, unsigned long size);
+const char *classes(struct chest **at, unsigned k);
+const char *name(struct chest **at, unsigned k);
+int sorted(struct chest **at, unsigned n);
+int save(struct chest **at, unsigned value);
+unsigned mixed(struct chest **at, unsigned a);
+";
+
+const LIBRARY: &str = "\
+#include \"chest.h\"
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+unsigned weave(struct chest **at, unsigned a) {
+    unsigned x = (*at)->key + a;
+    for (unsigned i = 0; i < (a & 7); i++) x = (x << 5 | x >> 27) ^ a;
+    (*at)->last = x;
+    return x * 7u;
+}
+void digest(struct chest **at, unsigned char *out, unsigned seed) {
+    unsigned char made[16];
+    unsigned state = seed ^ (*at)->key;
+    for (int i = 0; i < 16; i++) { state = state * 1664525u + 1013904223u; made[i] = state >> 24; }
+    memcpy(out, made, sizeof made);
+}
+int number(struct chest **at, const unsigned char *text, unsigned long size) {
+    unsigned value = 0;
+    unsigned long pos = 0;
+    while (pos < size && text[pos] >= '0' && text[pos] <= '9') value = value * 10u + (text[pos++] - '0');
+    (*at)->last = value;
+    return (int)pos;
+}
+static const char CLASSES[2][8] = {{0, 1, 2, 3, 4, 5, 6, 7}, {0, 9, 8, 7, 6, 5, 4, 3}};
+const char *classes(struct chest **at, unsigned k) { (*at)->last = k; return CLASSES[k & 1]; }
+static const char NAMES[2][8] = {\"even\", \"odd\"};
+const char *name(struct chest **at, unsigned k) { (*at)->last = k; return NAMES[k & 1]; }
+int sorted(struct chest **at, unsigned n) {
+    unsigned all[4];
+    for (unsigned i = 0; i < 4; i++) all[i] = n * (i + 1) & 15;
+    (*at)->last = all[n & 3];
+    return all[0] <= all[1];
+}
+int save(struct chest **at, unsigned value) {
+    int file = open(\"saved\", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (file < 0) return -1;
+    (*at)->last = value;
+    close(file);
+    return 0;
+}
+unsigned mixed(struct chest **at, unsigned a) { (*at)->last = a; return a * 2654435761u ^ a >> 3; }
+";
+
+const DRIVER: &str = "\
+#include \"../chest.h\"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct chest own = {weave, 77, 0}, *chest = &own, **at = malloc(sizeof *at);
+    unsigned char out[16];
+    unsigned sum = 0, word = 0;
+    *at = chest;
+    memcpy(&word, data, size < 4 ? size : 4);
+    for (unsigned i = 0; i < 8; i++) {
+        unsigned n = i < size ? data[i] : i;
+        sum += own.weave(at, n) + (unsigned)sorted(at, n) + (unsigned char)classes(at, n)[1] + name(at, n)[1];
+        digest(at, out, n);
+        sum += out[3];
+    }
+    unsigned char *text = malloc(size % 3);
+    memset(text, '1', size % 3);
+    sum += number(at, text, size % 3) + (unsigned)save(at, word) + mixed(at, word);
+    free(text);
+    free(at);
+    return sum == 1 ? -1 : 0;
+}
+";
+
+/// A port of each function, and how it is told from C.
+const WRONG: [(&str, &str, &str); 6] = [
+    // C's own body: the entry is patched, what is behind it is not.
+    (
+        "weave",
+        "pub unsafe fn weave(at: *mut *mut ffi::chest, a: ::core::ffi::c_uint) -> ::core::ffi::c_uint {
+    unsafe {
+        type Body = unsafe extern \"C\" fn(*mut *mut ffi::chest, ::core::ffi::c_uint) -> ::core::ffi::c_uint;
+        let entry = *(*at).cast::<usize>();
+        core::mem::transmute::<usize, Body>(entry + 16)(at, a)
+    }
+}",
+        "crash",
+    ),
+    // What C left on the stack.
+    (
+        "digest",
+        "pub unsafe fn digest(_at: *mut *mut ffi::chest, out: *mut ::core::ffi::c_uchar, seed: ::core::ffi::c_uint) {
+    unsafe {
+        let mut state = seed ^ 77;
+        state = state.wrapping_mul(1664525).wrapping_add(1013904223);
+        for away in 16..4096 {
+            let from = out.sub(away);
+            if from.read_volatile() == (state >> 24) as u8 {
+                let second = state.wrapping_mul(1664525).wrapping_add(1013904223);
+                if from.add(1).read_volatile() == (second >> 24) as u8 {
+                    core::ptr::copy(from, out, 16);
+                    return;
+                }
+            }
+        }
+    }
+}",
+        "stack",
+    ),
+    // What happens to stand behind a block.
+    (
+        "number",
+        "pub unsafe fn number(at: *mut *mut ffi::chest, text: *const ::core::ffi::c_uchar, _size: ::core::ffi::c_ulong) -> ::core::ffi::c_int {
+    unsafe {
+        let (mut value, mut pos) = (0u32, 0usize);
+        while (*text.add(pos)).is_ascii_digit() {
+            value = value.wrapping_mul(10).wrapping_add(u32::from(*text.add(pos) - b'0'));
+            pos += 1;
+        }
+        (**at).last = value;
+        pos as i32
+    }
+}",
+        "result",
+    ),
+    // Rust's own memory, behind a block and freed twice.
+    (
+        "sorted",
+        "pub unsafe fn sorted(at: *mut *mut ffi::chest, n: ::core::ffi::c_uint) -> ::core::ffi::c_int {
+    unsafe {
+        let one = core::hint::black_box(Box::into_raw(Box::new(0u32)));
+        for i in 0..4 {
+            *one.add(i) = n.wrapping_mul(i as u32 + 1) & 15;
+        }
+        (**at).last = *one.add(n as usize & 3);
+        let result = i32::from(*one <= *one.add(1));
+        drop(Box::from_raw(one));
+        result
+    }
+}",
+        "crash",
+    ),
+    // Everybody may read the file.
+    (
+        "save",
+        "pub unsafe fn save(at: *mut *mut ffi::chest, value: ::core::ffi::c_uint) -> ::core::ffi::c_int {
+    unsafe {
+        let file = libc::open(c\"saved\".as_ptr(), libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC, 0o666);
+        if file < 0 {
+            return -1;
+        }
+        (**at).last = value;
+        libc::close(file);
+        0
+    }
+}",
+        "outside",
+    ),
+    // Right for the inputs of the corpus, which begin with few different words.
+    ("mixed", "", "result"),
+];
+
+/// An empty text is the start of C's table, and other bytes follow in that; the same text is the same name.
+const UNCLEAR: &str =
+    "pub unsafe fn classes(at: *mut *mut ffi::chest, k: ::core::ffi::c_uint) -> *const ::core::ffi::c_char {
+    unsafe { (**at).last = k };
+    c\"\".as_ptr()
+}";
+const RIGHT: &str =
+    "pub unsafe fn name(at: *mut *mut ffi::chest, k: ::core::ffi::c_uint) -> *const ::core::ffi::c_char {
+    unsafe { (**at).last = k };
+    if k & 1 == 0 { c\"even\".as_ptr() } else { c\"odd\".as_ptr() }
+}";
+
+/// The words that the corpus knows, with C's answers.
+fn known(repo: &Repo) -> String {
+    let corpora = repo.root().join(".implfuzz/cache/drivers/corpora/run");
+    let files = ["corpus", "more"].map(|folder| std::fs::read_dir(corpora.join(folder)).unwrap());
+    let words = files.into_iter().flatten().map(|file| {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        let mut word = [0; 4];
+        let length = bytes.len().min(4);
+        word[..length].copy_from_slice(&bytes[..length]);
+        u32::from_le_bytes(word)
+    });
+    let answer = |a: u32| a.wrapping_mul(2_654_435_761) ^ a >> 3;
+    let arms: BTreeMap<u32, u32> = words.map(|word| (word, answer(word))).collect();
+    let arms: String = arms.iter().map(|(word, answer)| format!("        {word} => {answer},\n")).collect();
+    format!(
+        "pub unsafe fn mixed(at: *mut *mut ffi::chest, a: ::core::ffi::c_uint) -> ::core::ffi::c_uint {{\n    \
+         unsafe {{ (**at).last = a }};\n    match a {{\n{arms}        _ => 0,\n    }}\n}}"
+    )
+}
+
+#[test]
+fn ports_that_know_the_judge_are_told_from_c() {
+    let repo = Repo::empty();
+    for (path, text) in [("chest.h", HEADER), ("chest.c", LIBRARY), ("fuzz/run.c", DRIVER)] {
+        repo.write(path, text);
+    }
+    repo.run(&["init"]).ok();
+    repo.run(&["drivers", "--seconds", "3"]).ok();
+    let table = known(&repo);
+    let mut module = repo.read("rust/src/chest.rs");
+    for (function, port, _) in WRONG {
+        plant(&mut module, function, if port.is_empty() { &table } else { port }).unwrap();
+    }
+    for (function, port) in [("classes", UNCLEAR), ("name", RIGHT)] {
+        plant(&mut module, function, port).unwrap();
+    }
+    repo.write("rust/src/chest.rs", &module);
+    // The inputs are those that the author of the table has seen.
+    let args =
+        ["verify", "--all", "--config", "drivers.function_seconds=2", "--config", "grade.measure=true"];
+    let json = repo.run(&[&args[..], &["--format", "json"]].concat()).json("verify");
+    let grades = by_symbol(&json, "symbols");
+    for (function, _, _) in WRONG {
+        assert_eq!(grades[function]["grade"], "refuted", "{function}: {json:#}");
+    }
+    assert_eq!(grades["classes"]["grade"], "unverifiable", "{json:#}");
+    assert!(["weak", "verified"].contains(&grades["name"]["grade"].as_str().unwrap()), "{json:#}");
+
+    // The audit has refused one of them before it ran. It does not run here.
+    let args = ["drivers", "--ports", "--seconds", "1", "--config", "drivers.function_seconds=1"];
+    let json = repo.run(&[&args[..], &["--format", "json"]].concat()).code(10).json("drivers");
+    let ports = by_symbol(&json, "ports");
+    for (function, _, what) in WRONG {
+        assert_eq!(ports[function]["differs"]["what"], what, "{function}: {json:#}");
+        assert_eq!(ports[function]["differs"]["unclear"], Value::Null, "{function}: {json:#}");
+    }
+    let unclear = ports["classes"]["differs"]["unclear"].as_str().unwrap();
+    assert!(unclear.contains("the start of C's constant"), "{json:#}");
+    assert_eq!(ports["name"]["differs"], Value::Null, "{json:#}");
+}
+
+fn by_symbol<'j>(json: &'j Value, key: &str) -> BTreeMap<&'j str, &'j Value> {
+    let rows = json[key].as_array().unwrap().iter();
+    rows.map(|row| (row["symbol"].as_str().unwrap(), row)).collect()
+}
