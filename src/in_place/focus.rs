@@ -14,8 +14,8 @@ use std::time::Duration;
 const MOST: usize = 2000;
 const MOST_NEW: usize = 400;
 /// Runs that make new inputs, and their longest time.
-const NEW_RUNS: &str = "-runs=3000";
-const NEW_TIME: Duration = Duration::from_secs(2);
+const NEW_RUNS: &str = "-runs=1000";
+const NEW_TIME: Duration = Duration::from_secs(1);
 /// How many inputs it begins with at most, the smallest ones.
 const MOST_SEEDS: usize = 500;
 

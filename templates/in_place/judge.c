@@ -328,13 +328,16 @@ static int candidates(uint32_t number, const struct call *call, const struct pic
             continue;
         struct places places = {0};
         void *candidate = call->function->candidates[at];
-        implfuzz_bar(number, 1);
+        /* C's mutants have no way to it but its name. */
+        if (function_has_port(call->function))
+            implfuzz_bar(number, 1);
         implfuzz_clear_candidate_stack(STATE->fresh);
         enum difference difference = try(candidate, candidate, call, c, &places);
         /* The machine may have been slow. */
         if (difference == HUNG)
             difference = try(candidate, candidate, call, c, &places);
-        implfuzz_bar(number, 0);
+        if (function_has_port(call->function))
+            implfuzz_bar(number, 0);
         if (difference == SAME)
             continue;
         char said[sizeof STATE->said];

@@ -66,12 +66,13 @@ fn repo() -> Repo {
     repo
 }
 
-/// The texts of the inputs that were made for single functions, a list for each.
-fn focused(repo: &Repo) -> Vec<Vec<Vec<u8>>> {
+/// The texts of the inputs that were made for single functions, a list for each; or those that were last made to judge ports.
+fn focused(repo: &Repo, are_new: bool) -> Vec<Vec<Vec<u8>>> {
     let folder = repo.root().join(".implfuzz/cache/drivers/corpora/run/focused");
     let entries =
         |dir: PathBuf| std::fs::read_dir(dir).into_iter().flatten().map(|entry| entry.unwrap().path());
-    entries(folder).map(|dir| entries(dir).map(|file| std::fs::read(file).unwrap()).collect()).collect()
+    let folders = entries(folder).filter(|dir| dir.to_str().unwrap().ends_with("-new") == are_new);
+    folders.map(|dir| entries(dir).map(|file| std::fs::read(file).unwrap()).collect()).collect()
 }
 
 fn row(json: &Value, key: &str, symbol: &str) -> Value {
@@ -87,7 +88,7 @@ fn drivers_fuzz_on_for_functions_with_too_few_inputs() {
     let share = |one: &Value| one["killed"].as_f64().unwrap() / one["mutants"].as_f64().unwrap();
     assert!(share(&seldom) < 0.8 && share(&often) >= 0.8, "{json:#}");
     // Only `seldom` needed them, and each of them reaches it.
-    let made = focused(&repo);
+    let made = focused(&repo, false);
     assert_eq!(made.len(), 1, "{json:#}");
     assert!(made[0].len() > 50, "{}", made[0].len());
     assert!(made[0].iter().all(|input| input.starts_with(OPEN)), "{:?}", made[0]);
@@ -105,7 +106,8 @@ fn drivers_fuzz_on_for_functions_with_too_few_inputs() {
     let ports = ["drivers", "--ports", "--config", "grade.executions=100000", "--format", "json"];
     let json = repo.run(&ports).ok().json("drivers");
     assert_eq!(row(&json, "ports", "often")["differs"], Value::Null, "{json:#}");
-    let made = focused(&repo);
+    let made = focused(&repo, false);
     assert!(made.len() == 1 && !made[0].is_empty(), "{json:#}");
     assert!(!made[0].iter().any(|input| input.len() > OPEN.len() && input.starts_with(OPEN)), "{json:#}");
+    assert_eq!(focused(&repo, true).len(), 1, "{json:#}");
 }
