@@ -6,7 +6,7 @@ use super::own_crate::mentions;
 use super::scope::{Meaning, Space};
 use super::walk::Walker;
 use crate::rust::item::plain;
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::spanned::Spanned;
 
@@ -61,25 +61,30 @@ impl Walker<'_, '_, '_> {
 
     /// Notes where values meet that the compiler gives one type: of different functions it makes function pointers.
     pub(super) fn values_meet<'e>(&mut self, values: impl IntoIterator<Item = &'e syn::Expr>) {
-        for value in values {
-            let value = value_of(value);
-            let is_function = match value {
-                syn::Expr::Closure(_) => true,
-                syn::Expr::Path(path) => self.names_function(path),
-                _ => false,
-            };
-            if is_function {
-                self.fn_type_spans.push(value.span());
-            }
+        let is_function = |value: &&syn::Expr| match value {
+            syn::Expr::Closure(_) => true,
+            syn::Expr::Path(path) => self.names_function(path),
+            _ => false,
+        };
+        let functions: Vec<Span> =
+            values.into_iter().map(value_of).filter(is_function).map(Spanned::span).collect();
+        if functions.len() > 1 {
+            self.fn_type_spans.extend(functions);
         }
     }
 
-    /// Functions have small letters, and `Some` and its like are functions, too.
+    /// Functions have small letters, and `Some` and its like are functions, too. What the bindings have are constants: a port
+    /// may not name C's functions.
     fn names_function(&self, path: &syn::ExprPath) -> bool {
         let names: Vec<String> = path.path.segments.iter().map(|s| plain(&s.ident)).collect();
         let Some(last) = names.last() else { return false };
+        if names.iter().any(|name| name == "ffi") {
+            return false;
+        }
         match self.scopes.resolve(&names, path.path.leading_colon.is_some(), Space::Value) {
-            Meaning::Own(_) | Meaning::Path(_) => last.starts_with(|first: char| first.is_lowercase()),
+            Meaning::Own(_) | Meaning::Path(_) => {
+                last.starts_with(|first: char| first.is_lowercase() || first == '_')
+            }
             Meaning::Prelude => ["Some", "Ok", "Err"].contains(&last.as_str()),
             Meaning::Local | Meaning::Ambiguous(_) | Meaning::Unknown => false,
         }

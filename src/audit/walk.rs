@@ -376,6 +376,7 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
         if kind == std_api::MacroArguments::Format {
             self.captures(&arguments);
         }
+        self.values_meet(&arguments.expressions);
         arguments.expressions.iter().for_each(|expr| self.visit_expr(expr));
         arguments.ty.iter().for_each(|ty| self.visit_type(ty));
         if let Some((pat, guard)) = &arguments.pattern {

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::in_place::candidates::Candidates;
 use crate::in_place::corpus;
-use crate::in_place::focus::{Focus, Length};
+use crate::in_place::focus::{Focus, Wanted};
 use crate::in_place::run::Number;
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ use std::time::Duration;
 pub(super) fn fuzz_on(
     work: &Work,
     report: &Report,
-    functions: &[Number],
+    (functions, wanted): (&[Number], fn(Duration) -> Wanted),
     reporter: &mut dyn Reporter,
 ) -> Result<Vec<Number>> {
     let is_open = |driven: &Driven, number: Number| {
@@ -40,11 +40,11 @@ pub(super) fn fuzz_on(
     let shared = Duration::from_secs(settings.seconds) * rayon::current_num_threads() as u32;
     let second = Duration::from_secs(1);
     let time = (shared / open.len() as u32).clamp(second, settings.time_for_function().max(second));
-    let step = format!("fuzzing on for {} functions, {} s each", functions.len(), time.as_secs());
+    let numbers: BTreeSet<Number> = open.iter().map(|(_, number)| *number).collect();
+    let step = format!("fuzzing on for {} functions, {} s each", numbers.len(), time.as_secs());
     reporter.event(Event::StepStarted { step, total: None });
-    fuzz(work, report, (&open, Length::For(time)), reporter)?;
+    fuzz(work, report, (&open, wanted(time)), reporter)?;
     reporter.event(Event::StepFinished { message: String::new() });
-    let numbers: BTreeSet<Number> = open.into_iter().map(|(_, number)| number).collect();
     Ok(numbers.into_iter().collect())
 }
 
@@ -64,14 +64,14 @@ pub(super) fn fuzz_anew(
         functions.iter().filter(move |number| reaches(at, number)).map(move |number| (at, *number))
     };
     let wanted: Vec<(usize, Number)> = (0..report.drivers.len()).flat_map(of).collect();
-    fuzz(work, report, (&wanted, Length::Short), reporter)
+    fuzz(work, report, (&wanted, Wanted::New), reporter)
 }
 
 /// Fuzzes for functions, each with a driver. Where libFuzzer ends early, there may be crashes of C, or no inputs.
 fn fuzz(
     work: &Work,
     report: &Report,
-    (wanted, length): (&[(usize, Number)], Length),
+    (open, wanted): (&[(usize, Number)], Wanted),
     reporter: &mut dyn Reporter,
 ) -> Result<()> {
     let programs = programs(work, report)?;
@@ -82,16 +82,17 @@ fn fuzz(
         let breaking = corpus.breaking_folder();
         let focus = Focus { program: &programs[*at], words: words.as_deref(), breaking: &breaking };
         let seeds = drivers[*at].inputs_of(*number);
-        let to = match length {
-            Length::For(_) => corpus.focused(*number),
-            Length::Short => corpus.new_inputs(*number),
+        let to = match wanted {
+            Wanted::Edges(_) | Wanted::Calls(_) => corpus.focused(*number),
+            Wanted::New => corpus.new_inputs(*number),
         };
-        focus.fuzz(&library.functions[*number].c_name, (&seeds, &to), length, interrupt)
+        focus.fuzz(&library.functions[*number].c_name, (&seeds, &to), wanted, interrupt)
     };
-    let ran: Vec<bool> = wanted.par_iter().map(fuzz).collect::<Result<_>>()?;
+    let ran: Vec<bool> = open.par_iter().map(fuzz).collect::<Result<_>>()?;
     let early = ran.iter().filter(|ran| !**ran).count();
     // A short run ends with the first crash of C.
-    let failed = wanted.iter().zip(&ran).find(|(_, ran)| !**ran && matches!(length, Length::For(_)));
+    let is_short = matches!(wanted, Wanted::New);
+    let failed = open.iter().zip(&ran).find(|(_, ran)| !**ran && !is_short);
     if let Some(((at, number), _)) = failed {
         let (driver, function) = (&drivers[*at].driver.file, &library.functions[*number].name);
         let text = format!("libFuzzer ended early when it fuzzed on for {early} of {} functions", ran.len());

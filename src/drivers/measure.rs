@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::event::{Event, Reporter};
 use crate::in_place::build;
 use crate::in_place::candidates::Candidates;
+use crate::in_place::focus::Wanted;
 use crate::in_place::run::{self, Enough, Judged, Number};
 use crate::in_place::table::why_not;
 use crate::in_place::told::{Difference, Excuse};
@@ -100,7 +101,7 @@ pub fn measure(
     };
     let is_poor = |(number, judged): &(&Number, &Judged)| result(**number, judged).is_poor(&project.config);
     let poor: Vec<Number> = reached.iter().zip(&judged).filter(is_poor).map(|(number, _)| *number).collect();
-    let fuzzed = fuzz_on(&work, report, &poor, reporter)?;
+    let fuzzed = fuzz_on(&work, report, (&poor, Wanted::Edges), reporter)?;
     if !fuzzed.is_empty() {
         for (number, more) in fuzzed.iter().zip(judge(&fuzzed, &Driven::focused, reporter)?) {
             let at = reached.iter().position(|one| one == number).expect("it is one of them");

@@ -7,6 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::in_place::build;
 use crate::in_place::candidates::{Candidates, Ports};
+use crate::in_place::focus::Wanted;
 use crate::in_place::run::{self, Enough, Judged, Number, Replaced};
 use crate::in_place::told::{Difference, Told};
 use crate::in_place::typed::{Differing, Meaning, meaning};
@@ -176,7 +177,7 @@ impl<'a> PortsBuilt<'a> {
         let position = |number: &Number| wanted.iter().position(|one| one == number).expect("it is wanted");
         let work = Work::of(self.project, self.interrupt)?;
         let short = those(wanted, &judged, |judged| self.is_short(judged));
-        let fuzzed = fuzz_on(&work, self.report, &short, reporter)?;
+        let fuzzed = fuzz_on(&work, self.report, (&short, Wanted::Calls), reporter)?;
         for (number, again) in fuzzed.iter().zip(self.judge_on(&fuzzed, &Driven::judged_on)?) {
             judged[position(number)] = again;
         }
@@ -185,10 +186,20 @@ impl<'a> PortsBuilt<'a> {
             let step = format!("judging {} ports on new inputs", same.len());
             reporter.event(Event::StepStarted { step, total: None });
             fuzz_anew(&work, self.report, &same, reporter)?;
+            let mut without = Vec::new();
             for (number, (new, _)) in same.iter().zip(self.judge_on(&same, &Driven::new_inputs)?) {
+                if new.judged == 0 {
+                    without.push(self.project.library.functions[*number].name.to_string());
+                }
                 judged[position(number)].0.add_differences(new);
             }
             reporter.event(Event::StepFinished { message: String::new() });
+            if !without.is_empty() {
+                let text = format!("no new input could be made for the port of {}", without.join(", "));
+                let help =
+                    "it is judged on the kept inputs alone; a driver that C survives longer makes more";
+                reporter.event(Event::Warning { text, help: Some(help.into()) });
+            }
         }
         let library = &self.project.library;
         let all = wanted.iter().zip(judged).map(|(&number, (mut judged, by_driver))| {

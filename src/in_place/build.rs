@@ -15,7 +15,7 @@ use crate::symbol::{Library, RelPath, Unit};
 use camino::Utf8Path;
 use fs_err as fs;
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::path::PathBuf;
@@ -158,6 +158,9 @@ pub fn flags(library: &Library, settings: &Drivers) -> Vec<String> {
         }
     }
     flags.push("-I.".to_owned());
+    // A header beside a C file of the library.
+    let folders: BTreeSet<_> = library.units.iter().filter_map(|unit| unit.file.0.parent()).collect();
+    flags.extend(folders.iter().filter(|folder| **folder != "").map(|folder| format!("-iquote{folder}")));
     flags.extend(settings.flags.iter().cloned());
     flags
 }

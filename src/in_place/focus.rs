@@ -4,34 +4,56 @@
 use super::aside;
 use super::corpus::{FORK, LIMITS, artifacts, files};
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform::process::{Interrupt, time_limits};
+use crate::platform::process::{Interrupt, Job, time_limits};
 use fs_err as fs;
 use object::{Object as _, ObjectSymbol as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How many inputs are kept for a function, of those that are made until a time, and of those that a number of runs makes.
+/// How many inputs are kept for a function.
 const MOST: usize = 2000;
+/// The same, where libFuzzer runs for a moment.
 const MOST_NEW: usize = 400;
-/// Runs that make new inputs, and their longest time.
-const NEW_RUNS: &str = "-runs=1000";
+/// Its runs then, without those of the inputs that it begins with, and their longest time.
+const NEW_RUNS: usize = 1000;
 const NEW_TIME: Duration = Duration::from_secs(1);
-/// How many inputs it begins with at most, the smallest ones.
+/// How many inputs it begins with at most, the smallest ones; and for a moment.
 const MOST_SEEDS: usize = 500;
+const FEW_SEEDS: usize = 50;
 
-/// How long libFuzzer runs.
+/// What inputs are made for.
 #[derive(Debug, Clone, Copy)]
-pub enum Length {
-    For(Duration),
-    /// A moment: long enough for inputs that nobody knows.
-    Short,
+pub enum Wanted {
+    /// Other edges of the function, which may kill more mutants.
+    Edges(Duration),
+    /// Many different calls.
+    Calls(Duration),
+    /// Some that nobody knows, in a moment.
+    New,
 }
 
-impl Length {
+impl Wanted {
     fn time(self) -> Duration {
         match self {
-            Self::For(time) => time,
-            Self::Short => NEW_TIME,
+            Self::Edges(time) | Self::Calls(time) => time,
+            Self::New => NEW_TIME,
+        }
+    }
+
+    /// How many are kept that take the same edges.
+    fn alike(self) -> &'static str {
+        match self {
+            Self::Edges(_) => "32",
+            Self::Calls(_) => "1000",
+            Self::New => "200",
+        }
+    }
+
+    /// How many are kept, and how many inputs it begins with.
+    fn most(self) -> (usize, usize) {
+        match self {
+            Self::Edges(_) | Self::Calls(_) => (MOST, MOST_SEEDS),
+            Self::New => (MOST_NEW, FEW_SEEDS),
         }
     }
 }
@@ -48,8 +70,8 @@ pub struct Focus<'a> {
 }
 
 impl Focus<'_> {
-    /// Fuzzes, beginning with `seeds`, and keeps inputs in the folder `to`. It is empty if the program has no
-    /// such function of its own, which may be always inlined, or if nothing ran. Returns whether libFuzzer could run.
+    /// Fuzzes, beginning with `seeds`, and keeps inputs in the folder `to`. Where the program has no such function of its
+    /// own, which may be always inlined, all edges guide it. Returns whether libFuzzer ran to its end.
     ///
     /// # Errors
     /// `Internal` if the program cannot be read, `Io` if the disk is full, and Ctrl-C.
@@ -57,47 +79,57 @@ impl Focus<'_> {
         self,
         function: &str,
         (seeds, to): (&[&Path], &Path),
-        length: Length,
+        wanted: Wanted,
         interrupt: &Interrupt,
     ) -> Result<bool> {
         let ranges = ranges(self.program, function)?;
-        let [new, begin] = ["new", "begin"].map(|name| to.with_extension(name));
+        let [new, begin] = ["making", "begin"].map(|name| to.with_extension(name));
         for folder in [&new, &begin] {
             drop(fs::remove_dir_all(folder));
             fs::create_dir_all(folder)?;
         }
-        for seed in seeds.iter().take(MOST_SEEDS) {
-            let name = seed.file_name().unwrap_or_default();
-            fs::copy(seed, begin.join(name))?;
+        let (most, most_seeds) = wanted.most();
+        for seed in seeds.iter().take(most_seeds) {
+            let bytes = fs::read(seed)?;
+            fs::write(begin.join(known_name(&bytes)), bytes)?;
         }
-        let mut has_run = true;
-        if !ranges.is_empty() {
-            let seconds = format!("-max_total_time={}", length.time().as_secs().max(1));
-            let how: &[&str] = match length {
-                Length::For(_) => &["-fork=1", FORK[0], FORK[1], FORK[2]],
-                Length::Short => &[NEW_RUNS],
-            };
-            let with = |job: crate::platform::process::Job| {
-                let words = self.words.map(|file| format!("-dict={}", file.display()));
-                job.limits(aside::sanitised())
-                    .env("ASAN_OPTIONS", "detect_leaks=0")
-                    .env("IMPLFUZZ_FOCUS", &ranges)
-                    .env("IMPLFUZZ_KEEP", &new)
-                    .args(LIMITS)
-                    .args(how)
-                    .args(&words)
-                    .args([artifacts(self.breaking), seconds])
-                    .arg(&begin)
-                    .timeout(length.time() + time_limits::BEYOND_CAMPAIGN)
-            };
-            has_run = aside::run(self.program, with, interrupt)?.exit.success();
-        }
-        thin_out(&new, if matches!(length, Length::Short) { MOST_NEW } else { MOST })?;
+        let time = wanted.time();
+        let how = match wanted {
+            Wanted::Edges(_) | Wanted::Calls(_) => [&["-fork=1"], &FORK[..]].concat().join(" "),
+            Wanted::New => format!("-runs={}", NEW_RUNS + seeds.len().min(most_seeds)),
+        };
+        let with = |job: Job| {
+            let words = self.words.map(|file| format!("-dict={}", file.display()));
+            let focus = (!ranges.is_empty()).then_some(&ranges);
+            let job = job.limits(aside::sanitised()).env("ASAN_OPTIONS", "detect_leaks=0");
+            let job = job.env("IMPLFUZZ_KEEP", &new).env("IMPLFUZZ_KNOWN", &begin);
+            let job =
+                job.env("IMPLFUZZ_ALIKE", wanted.alike()).args(LIMITS).args(how.split(' ')).args(&words);
+            let job = focus.into_iter().fold(job, |job, ranges| job.env("IMPLFUZZ_FOCUS", ranges));
+            let seconds = format!("-max_total_time={}", time.as_secs().max(1));
+            let job = job.args([artifacts(self.breaking), seconds]).arg(&begin);
+            job.timeout(time + time_limits::BEYOND_CAMPAIGN)
+        };
+        let has_run = match aside::run(self.program, with, interrupt) {
+            Ok(output) => output.exit.success(),
+            // The driver fills its folder, which the campaign has told or will tell.
+            Err(error) if error.kind() == ErrorKind::C => false,
+            Err(error) => return Err(error),
+        };
+        thin_out(&new, most)?;
         fs::remove_dir_all(&begin)?;
         drop(fs::remove_dir_all(to));
         fs::rename(&new, to)?;
         Ok(has_run)
     }
+}
+
+/// The name by which `keep.c` knows an input: the 64-bit FNV-1a hash of its bytes.
+fn known_name(bytes: &[u8]) -> String {
+    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
+    });
+    format!("{hash:016x}")
 }
 
 /// Removes inputs evenly over all sizes, so that not only the small ones stay.

@@ -60,11 +60,10 @@ impl Judged {
         self.broke = self.broke.take().or(one.broke);
     }
 
-    /// With the differences that judging with other inputs of the same drivers gave: calls may be the same.
+    /// With the differences alone that judging with other inputs of the same drivers gave.
     pub fn add_differences(&mut self, one: Self) {
-        let (calls, judged, distinct) = (self.calls, self.judged, self.distinct);
-        self.add(one);
-        (self.calls, self.judged, self.distinct) = (calls, judged, distinct);
+        one.killed.into_iter().for_each(|(candidate, told)| self.kill(candidate, told));
+        self.also.extend(one.also);
     }
 
     /// That there are unsteady calls.

@@ -17,6 +17,9 @@ struct edge {
 extern const struct edge __start___sancov_pcs[] __attribute__((weak)), __stop___sancov_pcs[] __attribute__((weak));
 extern uint8_t __start___sancov_cntrs[] __attribute__((weak)), __stop___sancov_cntrs[] __attribute__((weak));
 
+/* libFuzzer also takes a deeper stack for something new, wherever that was. */
+extern _Thread_local uintptr_t __sancov_lowest_stack;
+
 /* What belongs to the function: 0, or 255. */
 static uint8_t *own;
 static size_t edges;
@@ -59,6 +62,7 @@ int implfuzz_focus(uint64_t *taken)
         return 0;
     if (!own)
         find(ranges);
+    __sancov_lowest_stack = (uintptr_t)__builtin_frame_address(0);
     uint64_t hash = 0xcbf29ce484222325u;
     int is_taken = 0;
     for (size_t at = 0; own && at < edges; at++) {

@@ -18,7 +18,8 @@
  *   report.c      what the parent process is told
  *   main.c        runs the driver on inputs
  *
- * No part has variables of its own: .data and .bss are put back, too. All of it lies in `STATE`, at a fixed address.
+ * No part has variables of its own: .data and .bss are put back, too. All of it lies in `STATE`, at an address that each
+ * build chooses by chance.
  */
 #ifndef IMPLFUZZ_IN_PLACE_H
 #define IMPLFUZZ_IN_PLACE_H
@@ -71,13 +72,6 @@ extern const struct implfuzz_function implfuzz_functions[];
 extern const size_t implfuzz_function_count;
 extern const struct implfuzz_entry implfuzz_entries[];
 extern const size_t implfuzz_entry_count;
-
-/* Arguments in integer registers. */
-#if defined(__aarch64__)
-#define ARGUMENTS 8
-#else
-#define ARGUMENTS 6
-#endif
 
 /* What a call gets and gives; trampoline_*.S know this layout. */
 struct registers {
@@ -196,6 +190,8 @@ struct state {
     unsigned char fresh;
     /* The bytes behind blocks: what reads beyond the end finds something else with other inputs. */
     unsigned char red;
+    /* Of the input. */
+    uint64_t salt;
     /* The function that is judged, and the candidate that stands for it; NULL where that is C. */
     uint32_t judged_function;
     void *code;
@@ -238,7 +234,8 @@ struct state {
     unsigned char (*first_bytes)[4];
 };
 
-/* Each build has others, of which none says where another one is: a port knows the arena alone. */
+/* Each build has others, of which none says where another one is: a port that does not read the program's code knows the
+ * arena alone. */
 #ifndef IMPLFUZZ_STATE
 #define IMPLFUZZ_STATE 0x200000000000
 #define IMPLFUZZ_ARENA 0x280000000000
@@ -324,7 +321,7 @@ uint64_t implfuzz_end_of_constant(uint64_t address);
 /* entries.c */
 void implfuzz_patch(uint32_t function);
 void implfuzz_unpatch(uint32_t function);
-/* Whether C's own body of a function ends whoever comes to it, behind its entry. */
+/* Puts a trap at the start of C's own body of a function, behind its entry, or removes it. */
 void implfuzz_bar(uint32_t function, int is_barred);
 int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *frame, struct result_registers *result);
 void *implfuzz_original(uint32_t entry);

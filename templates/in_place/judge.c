@@ -134,24 +134,28 @@ static enum difference compare(enum result kind, const struct picture *c, const 
 /* The words of one place take less than this. */
 #define PLACE_TEXT 200
 
+/* What `words_of` reads: the registers with arguments, and how many these are. */
+struct arguments {
+    const struct registers *registers;
+    unsigned count;
+};
+
 /* `argument:offset+argument:offset` for all pointers before an address, the nearest first. Returns how long it is. */
-static size_t pointers_before(uintptr_t address, const struct registers *registers, char *text, size_t size)
+static size_t pointers_before(uintptr_t address, struct arguments arguments, char *text, size_t size)
 {
+    const uint64_t *pointers = arguments.registers->integer;
     size_t used = 0;
     for (uintptr_t below = address + 1;;) {
         uintptr_t nearest = 0;
-        int argument = -1;
-        for (int one = 0; one < ARGUMENTS; one++) {
-            uintptr_t pointer = registers->integer[one];
-            if (pointer > nearest && pointer < below && address - pointer < FAR) {
-                nearest = pointer;
-                argument = one;
-            }
-        }
-        if (argument < 0)
+        for (unsigned one = 0; one < arguments.count; one++)
+            if (pointers[one] > nearest && pointers[one] < below && address - pointers[one] < FAR)
+                nearest = pointers[one];
+        if (!nearest)
             return used;
-        used += (size_t)snprintf(text + used, size - used, "%s%d:%lu", used ? "+" : "", argument,
-                                 (unsigned long)(address - nearest));
+        for (unsigned one = 0; one < arguments.count; one++)
+            if (pointers[one] == nearest)
+                used += (size_t)snprintf(text + used, size - used, "%s%u:%lu", used ? "+" : "", one,
+                                         (unsigned long)(address - nearest));
         below = nearest;
     }
 }
@@ -160,7 +164,7 @@ static size_t pointers_before(uintptr_t address, const struct registers *registe
  * The places as `argument:offset@bytes=at:c:own`, and `?@bytes` where no pointer is before one: `at` is where the offset
  * leads to in the word that C and the candidate left. A result is `=0:c:own`.
  */
-static void words_of(const struct places *places, const struct registers *registers, char *text, size_t size)
+static void words_of(const struct places *places, struct arguments arguments, char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '-', text[1] = 0;
@@ -169,7 +173,7 @@ static void words_of(const struct places *places, const struct registers *regist
     for (size_t at = 0; at < places->count && used + PLACE_TEXT < size; at++) {
         uintptr_t address = (uintptr_t)places->address[at];
         used += (size_t)snprintf(text + used, size - used, "%s", at ? "," : "");
-        size_t pointers = pointers_before(address, registers, text + used, size - used);
+        size_t pointers = pointers_before(address, arguments, text + used, size - used);
         used += pointers;
         if (pointers == 0)
             used += (size_t)snprintf(text + used, size - used, "?@%u", places->bytes[at]);
@@ -209,8 +213,8 @@ static int may_be_right(enum difference difference, const struct places *places)
     return places->excuse != NONE || difference == DIFFERS_MEMORY || difference == DIFFERS_STACK || difference == DIFFERS_VARIABLE;
 }
 
-/* What a candidate is not to change, if it found it. */
-static int is_sealed(const struct counts *before)
+/* Whether a candidate has found nothing to change here. */
+static int has_left_counts_alone(const struct counts *before)
 {
     const struct counts *now = &STATE->counts[STATE->judged_function];
     return memcmp(now, before, sizeof *now) == 0 && STATE->purpose == JUDGES && STATE->judging;
@@ -227,7 +231,8 @@ static enum difference try(void *code, void *nested, const struct call *call, co
     STATE->overflown = 0;
     STATE->tape.next = 0;
     STATE->code = nested;
-    const struct counts before = STATE->counts[STATE->judged_function];
+    struct counts before;
+    memcpy(&before, &STATE->counts[STATE->judged_function], sizeof before);
     mprotect(STATE->secret, SECRET_BYTES, PROT_NONE);
     enum difference difference =
         implfuzz_run(code, &call->registers, call->stack, call->function->stack_bytes, &picture.result);
@@ -240,7 +245,7 @@ static enum difference try(void *code, void *nested, const struct call *call, co
         places->excuse = MOVED;
     }
     STATE->overflow = 0;
-    if (nested && !is_sealed(&before)) {
+    if (nested && !has_left_counts_alone(&before)) {
         STATE->counts[STATE->judged_function] = before;
         places->is_certain = 1;
         has_returned = 0;
@@ -354,7 +359,7 @@ static int candidates(uint32_t number, const struct call *call, const struct pic
         }
         one_line(said);
         char where[PLACES * PLACE_TEXT];
-        words_of(&places, &call->registers, where, sizeof where);
+        words_of(&places, (struct arguments){&call->registers, call->function->integers}, where, sizeof where);
         implfuzz_report("killed %u %zu %d %lu %lu %lu %d %s %s\n", number, at, difference, (unsigned long)STATE->input,
                         (unsigned long)own->calls_of_input, (unsigned long)STATE->failing, places.excuse, where, said);
     }
@@ -428,7 +433,7 @@ static void replace(uint32_t number, const struct registers *registers, const un
     }
 }
 
-/* What new memory begins with: often what nobody expects, sometimes what many do. */
+/* What new memory begins with: often what nobody expects, sometimes what many do. It is the same whenever an input runs. */
 static unsigned char fresh(uint64_t call)
 {
     switch (call % 16) {
@@ -481,7 +486,7 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
     int error = errno;
     memcpy(STATE->stack_before, stack, bytes);
     STATE->judged_function = number;
-    STATE->fresh = fresh(own->calls);
+    STATE->fresh = fresh(STATE->salt + own->calls_of_input);
     struct picture *c = (struct picture *)STATE->secret;
     memset(c, 0, sizeof *c);
     struct call call = {function, implfuzz_original(entry), *registers, stack, bytes, error, trampoline, {0}};

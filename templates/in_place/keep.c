@@ -1,7 +1,8 @@
 /*
  * Keeps inputs that the driver survives in the sanitised build: libFuzzer itself keeps only those that reach something
- * new. With a focus, these are inputs that reach its function, in many ways. The driver is compiled under another name;
- * IMPLFUZZ_KEEP is the folder.
+ * new. With a focus, these are inputs that reach its function, in many ways. The driver is compiled under another name.
+ * IMPLFUZZ_KEEP is the folder, IMPLFUZZ_KNOWN a folder of inputs that are not kept, by their hashes, and IMPLFUZZ_ALIKE
+ * says how many are kept that take the same edges of the function; further ones are kept ever more seldom.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -13,22 +14,32 @@
 
 /* Files of one process; libFuzzer starts several. */
 #define MOST 1000
-/* Files that take the same edges of a function; further ones are kept ever more seldom. */
-#define MOST_ALIKE 32
 
 int implfuzz_driver(const uint8_t *data, size_t size);
 int implfuzz_focus(uint64_t *taken);
 
-static void keep(const char *folder, const uint8_t *data, size_t size)
+static void path_in(const char *folder, uint64_t hash, char *path, size_t size)
+{
+    snprintf(path, size, "%s/%016lx", folder, (unsigned long)hash);
+}
+
+static int is_known(uint64_t hash)
+{
+    char path[4096];
+    const char *folder = getenv("IMPLFUZZ_KNOWN");
+    if (!folder)
+        return 0;
+    path_in(folder, hash, path, sizeof path);
+    return access(path, F_OK) == 0;
+}
+
+static void keep(const char *folder, uint64_t hash, const uint8_t *data, size_t size)
 {
     static unsigned kept;
     char path[4096];
-    uint64_t hash = 0xcbf29ce484222325u;
     if (kept >= MOST)
         return;
-    for (size_t at = 0; at < size; at++)
-        hash = (hash ^ data[at]) * 0x100000001b3u;
-    snprintf(path, sizeof path, "%s/%016lx", folder, (unsigned long)hash);
+    path_in(folder, hash, path, sizeof path);
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (file < 0)
         return;
@@ -58,17 +69,22 @@ int daemon(int stays, int keeps)
 static int is_rare(uint64_t taken)
 {
     static uint32_t seen[1 << 16];
+    const char *most = getenv("IMPLFUZZ_ALIKE");
     uint32_t count = ++seen[(taken >> 16) & 0xffff];
-    return count <= MOST_ALIKE || (count & (count - 1)) == 0;
+    return count <= (most ? (uint32_t)atoi(most) : 1) || (count & (count - 1)) == 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     int result = implfuzz_driver(data, size);
-    uint64_t taken;
-    int is_wanted = !implfuzz_focus(&taken) || (taken && is_rare(taken));
+    uint64_t taken = 0, hash = 0xcbf29ce484222325u;
+    int has_focus = implfuzz_focus(&taken);
     const char *folder = getenv("IMPLFUZZ_KEEP");
-    if (folder && is_wanted)
-        keep(folder, data, size);
+    if (!folder || (has_focus && !taken))
+        return result;
+    for (size_t at = 0; at < size; at++)
+        hash = (hash ^ data[at]) * 0x100000001b3u;
+    if (!is_known(hash) && (!has_focus || is_rare(taken)))
+        keep(folder, hash, data, size);
     return result;
 }

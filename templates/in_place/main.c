@@ -150,6 +150,22 @@ static int is_enough(const struct work *work)
     }
 }
 
+/* What varies from one input to another, but is the same whenever an input runs. */
+static void mix(unsigned char *data, size_t size)
+{
+    /* No NUL: it would hide that one is written or read too far. */
+    static const unsigned char red[] = {0xa5, '0', 'a', ' ', '\n', 0xff, '-', '"', '1', 'z', ','};
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t at = 0; at < size; at++)
+        hash = (hash ^ data[at]) * 0x100000001b3u;
+    STATE->salt = hash >> 8;
+    STATE->red = red[(hash >> 32) % sizeof red];
+    if (!data)
+        return;
+    struct red_zone zone = implfuzz_red_zone(implfuzz_block(data));
+    memset((unsigned char *)zone.start, STATE->red, (size_t)(zone.end - zone.start));
+}
+
 static void run(struct work *work, const char *path)
 {
     work->input++;
@@ -161,13 +177,12 @@ static void run(struct work *work, const char *path)
         implfuzz_report("missing %lu\n", (unsigned long)work->input);
         return;
     }
-    static const unsigned char red[] = {0xa5, '0', 'a', ' ', 0, '\n', 0xff, '-', '"', '1', 'z'};
-    STATE->red = red[(size_t)about.st_size % sizeof red];
     unsigned char *data = implfuzz_of_malloc((size_t)about.st_size);
     size_t size = 0;
     for (ssize_t got = 1; data && got > 0 && size < (size_t)about.st_size; size += got > 0 ? (size_t)got : 0)
         got = read(file, data + size, (size_t)about.st_size - size);
     close(file);
+    mix(data, size);
     STATE->input = work->input;
     for (size_t at = 0; at < implfuzz_function_count; at++)
         STATE->counts[at].calls_of_input = STATE->counts[at].judged_of_input = 0;

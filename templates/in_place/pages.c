@@ -161,7 +161,10 @@ static int is_print(unsigned char byte)
 static enum excuse excuse_text(uint64_t c, uint64_t own, int is_text)
 {
     int looks_so = 1;
+    uint64_t end = implfuzz_end_of_constant(c);
     for (size_t at = 0; is_constant(c + at) && is_constant(own + at); at++) {
+        if (is_text && c + at == end)
+            return EQUAL_CONSTANTS;
         unsigned char byte = ((unsigned char *)c)[at];
         if (byte != ((unsigned char *)own)[at])
             return OTHER_CONSTANT;
@@ -274,7 +277,7 @@ enum difference implfuzz_compare_pages(struct places *places, int moved)
             memcpy(&words[0], then + (byte & ~(size_t)7), 8);
             memcpy(&words[1], now + (byte & ~(size_t)7), 8);
             enum excuse excuse = implfuzz_excuse(words[0], words[1], moved, RESULT_UNKNOWN);
-            if (excuse == MOVED || excuse == OTHER_CONSTANT || excuse == SAME_START)
+            if (excuse == MOVED || excuse == OTHER_CONSTANT)
                 places->excuse = excuse;
             if (excuse == NONE) {
                 implfuzz_add_place(places, now + byte, words[0], words[1]);

@@ -8,7 +8,7 @@
 
 void implfuzz_report(const char *format, ...)
 {
-    char line[2048];
+    char line[8192];
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(line, sizeof line, format, arguments);

@@ -45,7 +45,7 @@ static struct block *block_of(void *address)
 static void *take(size_t align, size_t bytes)
 {
     size_t start = (STATE->rust_used + sizeof(struct block) + align - 1) & ~(align - 1);
-    if (bytes > HEAP_BYTES || start > HEAP_BYTES - bytes - GUARD_BYTES) {
+    if (bytes > HEAP_BYTES - GUARD_BYTES || start > HEAP_BYTES - GUARD_BYTES - bytes) {
         errno = ENOMEM;
         return NULL;
     }
@@ -71,7 +71,7 @@ static void give(void *address)
     struct block *block = block_of(address);
     int is_block = (unsigned char *)address > HEAP && (unsigned char *)address <= HEAP + STATE->rust_used;
     if (!is_block || block->magic != (LIVE ^ block->bytes)) {
-        wrong_use("it frees memory of Rust's allocator that is not in use");
+        wrong_use("it frees memory that is not in use by Rust's allocator, or writes before a block");
         return;
     }
     for (size_t at = 0; at < GUARD_BYTES; at++)

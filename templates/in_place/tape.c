@@ -73,6 +73,12 @@ static size_t size(const struct argument *argument, const uint64_t *values)
     return argument->b < 0 ? bytes : bytes * values[argument->b];
 }
 
+/* O_TMPFILE has the bit of O_DIRECTORY in it. */
+static int makes_file(uint32_t flags)
+{
+    return (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
+}
+
 /* What the argument says to the system: a number, or a hash of the bytes. */
 static uint64_t said(const struct argument *argument, const uint64_t *values, uint64_t value)
 {
@@ -87,7 +93,7 @@ static uint64_t said(const struct argument *argument, const uint64_t *values, ui
     case READ:
     case PRINTED: length = size(argument, values); break;
     case IGNORED: return 0;
-    case MODE: return values[argument->a] & (O_CREAT | O_TMPFILE) ? (uint32_t)value & 07777 : 0;
+    case MODE: return makes_file((uint32_t)values[argument->a]) ? (uint32_t)value & 07777 : 0;
     default: return value == 0;
     }
     uint64_t hash = 0xcbf29ce484222325 ^ length ^ ((uint64_t)(bytes != NULL) << 63);

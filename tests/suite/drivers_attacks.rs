@@ -237,6 +237,18 @@ fn ports_that_know_the_judge_are_told_from_c() {
     assert!(["weak", "verified"].contains(&grades["name"]["grade"].as_str().unwrap()), "{json:#}");
 
     // The audit has refused one of them before it ran. It does not run here.
+    // They make as many calls as a grade asks for, so that no others are made but new ones.
+    let quick = ["--config", "drivers.function_seconds=2", "--config", "grade.measure=true"];
+    let args = [&["verify", "--all", "--format", "json"], &quick[..], &["--config", "grade.executions=1"]];
+    let json = repo.run(&args.concat()).json("verify");
+    let grades = by_symbol(&json, "symbols");
+    for (function, _, _) in WRONG {
+        assert_eq!(grades[function]["grade"], "refuted", "{function}: {json:#}");
+    }
+    assert_eq!(grades["classes"]["grade"], "unverifiable", "{json:#}");
+    assert!(["weak", "verified"].contains(&grades["name"]["grade"].as_str().unwrap()), "{json:#}");
+
+    // The audit has refused one of them before it ran. It does not run here.
     let args = ["drivers", "--ports", "--seconds", "1", "--config", "drivers.function_seconds=1"];
     let json = repo.run(&[&args[..], &["--format", "json"]].concat()).code(10).json("drivers");
     let ports = by_symbol(&json, "ports");

@@ -261,12 +261,17 @@ fn memory_read_as_a_function_pointer() {
             "nor choose among functions",
         ),
         (
+            "fn one() -> u32 { 1 } fn _two() -> u32 { 2 } HEAD { let mut f = vec![one, _two]; unsafe { (&raw mut f[0] as *mut usize).write(4) }; f[0]() }",
+            Rule::FnPointer,
+            "nor choose among functions",
+        ),
+        (
             "HEAD { let mut f = if true { || 1u32 } else { || 2u32 }; unsafe { (&raw mut f as *mut usize).write(4) }; f() }",
             Rule::FnPointer,
             "nor choose among functions",
         ),
         (
-            "fn one() -> u32 { 1 } HEAD { let mut f = match 1u8 { 1 => { one } _ => one }; unsafe { (&raw mut f as *mut usize).write(4) }; f() }",
+            "fn one() -> u32 { 1 } fn two() -> u32 { 2 } HEAD { let mut f = match 1u8 { 1 => { one } _ => two }; unsafe { (&raw mut f as *mut usize).write(4) }; f() }",
             Rule::FnPointer,
             "nor choose among functions",
         ),

@@ -35,6 +35,7 @@ fn of_kind(difference: Difference, said: &str) -> (FindingClass, String) {
     match difference {
         Difference::Exit if !said.is_empty() => (FindingClass::Panic, said.to_owned()),
         Difference::Exit => (FindingClass::SilentExit, "it ends the process".to_owned()),
+        Difference::Crash if !said.is_empty() => (FindingClass::Abort, said.to_owned()),
         Difference::Crash => (FindingClass::Abort, "it crashes".to_owned()),
         Difference::Hang => (FindingClass::Timeout, "it does not return in ten times C's time".to_owned()),
         Difference::RustHeap => (FindingClass::Leak, "it keeps memory of Rust's allocator".to_owned()),

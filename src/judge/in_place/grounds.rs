@@ -102,8 +102,9 @@ fn worth_in_place(
         let hashes = judge.harness_hashes(planned)?;
         let (seconds, fails) =
             (project.config.drivers.function_seconds, project.config.fuzz.fail_allocations);
+        let kills = project.config.grade.kills;
         let about = format!(
-            "{EDITION} {} {} {drivers} {inputs} {focused} {seconds} {fails}",
+            "{EDITION} {} {} {drivers} {inputs} {focused} {seconds} {fails} {kills}",
             hashes.c, hashes.contract
         );
         Ok(sha256(about))
