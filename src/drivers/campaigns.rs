@@ -44,7 +44,7 @@ impl<'w, 'p> Campaigns<'w, 'p> {
     pub fn driven(&self, driver: Driver, inputs: Inputs, reporter: &mut dyn Reporter) -> Result<Driven> {
         let work = self.work;
         let (dir, committed) = (work.dir("corpora").join(&driver.name), work.committed(&driver));
-        let (mark, made_of) = (dir.join("made-of"), work.made_of(&driver)?);
+        let (mark, made_of) = (dir.join("made-of"), work.made_of(&driver));
         let is_kept = inputs == Inputs::Kept && fs::read_to_string(&mark).is_ok_and(|text| text == made_of);
         let corpus = match is_kept {
             true => Corpus::kept(&dir)?,

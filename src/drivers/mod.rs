@@ -21,7 +21,8 @@ use crate::c::entries::Entries;
 use crate::digest::of_parts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
-use crate::in_place::build::Parts;
+use crate::evidence::fingerprint::drivers_hash;
+use crate::in_place::build::{Parts, flags};
 use crate::in_place::candidates::Candidates;
 use crate::in_place::corpus::Corpus;
 use crate::in_place::driver::{Driver, drivers};
@@ -203,16 +204,15 @@ impl<'p> Work<'p> {
         committed(self.project, driver.file.as_str())
     }
 
-    /// Hash of the texts that the inputs of a driver were made with.
-    fn made_of(&self, driver: &Driver) -> Result<String> {
-        let units = self.project.library.units.iter().map(|unit| &unit.file.0);
-        let texts = units.chain([&driver.file]).map(|file| fs::read(self.root.join(file)));
-        let texts = texts.collect::<std::io::Result<Vec<_>>>()?;
-        let settings = &self.project.config.drivers;
-        let of_units = self.project.library.units.iter().flat_map(|unit| &unit.flags);
-        let words =
-            settings.flags.iter().chain(&settings.link).chain(of_units).map(|word| word.as_bytes().to_vec());
-        Ok(of_parts(texts.into_iter().chain(words)))
+    /// Hash of the texts that the inputs of a driver were made with: its own, the library's, and all that these include.
+    fn made_of(&self, driver: &Driver) -> String {
+        let library = &self.project.library;
+        let mut config = self.project.config.clone();
+        config.drivers.flags = flags(library, &config.drivers);
+        let files = library.units.iter().map(|unit| &unit.file.0).chain([&driver.file]);
+        let files: Vec<String> = files.map(ToString::to_string).collect();
+        let of_units = library.units.iter().flat_map(|unit| &unit.flags);
+        of_parts([drivers_hash(self.root.as_std_path(), &config, &files)].iter().chain(of_units))
     }
 
     fn place<'a>(&'a self, dir: &'a Path) -> Result<Place<'a>> {
