@@ -35,7 +35,6 @@ use crate::project::Project;
 use crate::symbol::{LibraryIndex, SymbolName};
 use camino::Utf8Path;
 use campaigns::Campaigns;
-use fs_err as fs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

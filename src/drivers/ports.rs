@@ -165,15 +165,25 @@ impl<'a> PortsBuilt<'a> {
         Ok(Self { project, report, interrupt, programs })
     }
 
-    /// Judges these ports.
+    /// Judges these ports on the inputs that are kept.
     ///
     /// # Errors
     /// `Internal` if a program does not start, and Ctrl-C.
     pub fn judge(&self, wanted: &[Number], reporter: &mut dyn Reporter) -> Result<Vec<PortJudged>> {
-        let step = format!("judging {} ports in place", wanted.len());
-        reporter.event(Event::StepStarted { step, total: None });
-        let mut judged = self.judge_on(wanted, &Driven::judged_on)?;
-        reporter.event(Event::StepFinished { message: String::new() });
+        let judged = self.judge_kept(wanted, reporter)?;
+        Ok(self.told(wanted, judged))
+    }
+
+    /// Judges these ports for grades: with as many calls as these ask for, and on inputs that nobody knows.
+    ///
+    /// # Errors
+    /// `C` if a driver cannot be built, `Io` if the disk is full, `Internal` if a program does not start, and Ctrl-C.
+    pub fn judge_for_grades(
+        &self,
+        wanted: &[Number],
+        reporter: &mut dyn Reporter,
+    ) -> Result<Vec<PortJudged>> {
+        let mut judged = self.judge_kept(wanted, reporter)?;
         let position = |number: &Number| wanted.iter().position(|one| one == number).expect("it is wanted");
         let work = Work::of(self.project, self.interrupt)?;
         let short = those(wanted, &judged, |judged| self.is_short(judged));
@@ -182,25 +192,43 @@ impl<'a> PortsBuilt<'a> {
             judged[position(number)] = again;
         }
         let same = those(wanted, &judged, |judged| judged.killed.is_empty() && judged.judged > 0);
-        if !same.is_empty() {
-            let step = format!("judging {} ports on new inputs", same.len());
-            reporter.event(Event::StepStarted { step, total: None });
-            fuzz_anew(&work, self.report, &same, reporter)?;
-            let mut without = Vec::new();
-            for (number, (new, _)) in same.iter().zip(self.judge_on(&same, &Driven::new_inputs)?) {
-                if new.judged == 0 {
-                    without.push(self.project.library.functions[*number].name.to_string());
-                }
-                judged[position(number)].0.add_differences(new);
-            }
-            reporter.event(Event::StepFinished { message: String::new() });
-            if !without.is_empty() {
-                let text = format!("no new input could be made for the port of {}", without.join(", "));
-                let help =
-                    "it is judged on the kept inputs alone; a driver that C survives longer makes more";
-                reporter.event(Event::Warning { text, help: Some(help.into()) });
-            }
+        for (number, new) in same.iter().zip(self.judge_anew(&work, &same, reporter)?) {
+            judged[position(number)].0.add_differences(new);
         }
+        Ok(self.told(wanted, judged))
+    }
+
+    fn judge_kept(&self, wanted: &[Number], reporter: &mut dyn Reporter) -> Result<Vec<(Judged, Vec<u64>)>> {
+        let step = format!("judging {} ports in place", wanted.len());
+        reporter.event(Event::StepStarted { step, total: None });
+        let judged = self.judge_on(wanted, &Driven::judged_on)?;
+        reporter.event(Event::StepFinished { message: String::new() });
+        Ok(judged)
+    }
+
+    /// Judges ports on inputs that libFuzzer makes now.
+    fn judge_anew(&self, work: &Work, ports: &[Number], reporter: &mut dyn Reporter) -> Result<Vec<Judged>> {
+        if ports.is_empty() {
+            return Ok(Vec::new());
+        }
+        let step = format!("judging {} ports on new inputs", ports.len());
+        reporter.event(Event::StepStarted { step, total: None });
+        fuzz_anew(work, self.report, ports, reporter)?;
+        let judged = self.judge_on(ports, &Driven::new_inputs)?.into_iter().map(|(judged, _)| judged);
+        let judged: Vec<Judged> = judged.collect();
+        reporter.event(Event::StepFinished { message: String::new() });
+        let without = ports.iter().zip(&judged).filter(|(_, judged)| judged.judged == 0);
+        let name = |number: Number| self.project.library.functions[number].name.as_str();
+        let without: Vec<&str> = without.map(|(number, _)| name(*number)).collect();
+        if !without.is_empty() {
+            let text = format!("no new input could be made for the port of {}", without.join(", "));
+            let help = "it is judged on the kept inputs alone; a driver that C survives longer makes more";
+            reporter.event(Event::Warning { text, help: Some(help.into()) });
+        }
+        Ok(judged)
+    }
+
+    fn told(&self, wanted: &[Number], judged: Vec<(Judged, Vec<u64>)>) -> Vec<PortJudged> {
         let library = &self.project.library;
         let all = wanted.iter().zip(judged).map(|(&number, (mut judged, by_driver))| {
             let function = &library.functions[number];
@@ -211,7 +239,7 @@ impl<'a> PortsBuilt<'a> {
             let meaning = judged.killed.get(&0).map(|told| meaning(library, function, told));
             PortJudged { number, symbol: function.name.clone(), judged, by_driver, meaning }
         });
-        Ok(all.collect())
+        all.collect()
     }
 
     fn judge_on(&self, wanted: &[Number], inputs: InputsOf) -> Result<Vec<(Judged, Vec<u64>)>> {
@@ -222,9 +250,11 @@ impl<'a> PortsBuilt<'a> {
     /// Whether a grade asks for more calls that differ from each other, and further inputs may make them: not where nearly
     /// all calls are alike.
     fn is_short(&self, judged: &Judged) -> bool {
+        let grade = &self.project.config.grade;
         let is_same = judged.killed.is_empty() && judged.judged > 0;
         let are_alike = judged.distinct * ALIKE < judged.judged;
-        is_same && !are_alike && judged.distinct < self.project.config.grade.executions
+        // Without measurements a port stays weak, whatever is done.
+        grade.measure && is_same && !are_alike && judged.distinct < grade.executions
     }
 
     /// As many calls as a grade asks for, with each driver, and so many that the port reaches the inputs that mutants reach:

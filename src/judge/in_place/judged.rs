@@ -98,7 +98,7 @@ impl Grounds {
         }
         let numbers: Vec<Number> = sound.keys().copied().collect();
         let built = judge.beside_c(report, candidate, judging.reporter)?;
-        let judged = built.judge(&numbers, judging.reporter)?;
+        let judged = built.judge_for_grades(&numbers, judging.reporter)?;
         let same = judged.iter().filter(|one| one.differs().is_none() && one.judged.judged > 0);
         let same: Vec<(Number, Vec<u64>)> = same.map(|one| (one.number, one.by_driver.clone())).collect();
         let counted = match same.is_empty() {
