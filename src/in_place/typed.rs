@@ -326,7 +326,7 @@ mod tests {
     fn of(difference: Difference, excuse: Option<Excuse>, places: &[Option<(usize, u64)>]) -> Meaning {
         // The second byte, which is padding in a `pair`.
         let places =
-            places.iter().map(|at| Place { at: at.into_iter().copied().collect(), bytes: 2, words: None });
+            places.iter().map(|at| Place { at: at.iter().copied().collect(), bytes: 2, words: None });
         let told = Told {
             difference,
             input: "input".into(),

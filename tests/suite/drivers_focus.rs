@@ -96,7 +96,7 @@ fn drivers_fuzz_on_for_functions_with_too_few_inputs() {
 
     // A right port needs as many calls as a grade asks for.
     let mut module = repo.read("rust/src/state.rs");
-    let port = "pub fn often(state: *mut crate::ffi::state, text: *const u8, size: u64) {
+    let port = "pub unsafe fn often(state: *mut ffi::state, text: *const ::core::ffi::c_uchar, size: ::core::ffi::c_ulong) {
         for at in 0..size as usize {
             unsafe { (*state).sum = (*state).sum.wrapping_mul(31).wrapping_add(u32::from(*text.add(at))); }
         }
