@@ -6,16 +6,16 @@ use std::path::PathBuf;
 
 const HEADER: &str = "\
 struct state { unsigned sum; unsigned char **rows; };
-void often(struct state *state, const unsigned char *text, unsigned long size);
+void often(struct state **at, const unsigned char *text, unsigned long size);
 void seldom(struct state *state, const unsigned char *text, unsigned long size);
 ";
 
 /// `seldom` does nothing to most texts. No input is long enough for its last lines, so that most of its mutants survive.
 const LIBRARY: &str = "\
 #include \"state.h\"
-void often(struct state *state, const unsigned char *text, unsigned long size) {
-    for (unsigned long at = 0; at < size; at++)
-        state->sum = state->sum * 31 + text[at];
+void often(struct state **at, const unsigned char *text, unsigned long size) {
+    for (unsigned long i = 0; i < size; i++)
+        (*at)->sum = (*at)->sum * 31 + text[i];
 }
 void seldom(struct state *state, const unsigned char *text, unsigned long size) {
     if (text[0] == 'k') {
@@ -38,14 +38,14 @@ const DRIVER: &str = "\
 #include <stddef.h>
 #include <stdint.h>
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct state state = {0, 0};
+    struct state state = {0, 0}, *at = &state;
     uint64_t open = 0;
-    for (size_t at = 0; at < 5 && at < size; at++)
-        open = open << 8 | data[at];
+    for (size_t i = 0; i < 5 && i < size; i++)
+        open = open << 8 | data[i];
     if (size > 5 && (open ^ 0x5a5a5a5a5a) == (0x07c19e52f3 ^ 0x5a5a5a5a5a))
         seldom(&state, data + 5, size - 5);
     else
-        often(&state, data, size);
+        often(&at, data, size);
     return 0;
 }
 ";
@@ -96,11 +96,11 @@ fn drivers_fuzz_on_for_functions_with_too_few_inputs() {
 
     // A right port needs as many calls as a grade asks for.
     let mut module = repo.read("rust/src/state.rs");
-    let port = "pub unsafe fn often(state: *mut ffi::state, text: *const ::core::ffi::c_uchar, size: ::core::ffi::c_ulong) {
-        for at in 0..size as usize {
-            unsafe { (*state).sum = (*state).sum.wrapping_mul(31).wrapping_add(u32::from(*text.add(at))); }
-        }
-    }";
+    let port = "pub unsafe fn often(at: *mut *mut ffi::state, text: *const ::core::ffi::c_uchar, size: ::core::ffi::c_ulong) {
+    for i in 0..size as usize {
+        unsafe { (**at).sum = (**at).sum.wrapping_mul(31).wrapping_add(u32::from(*text.add(i))) };
+    }
+}";
     plant(&mut module, "often", port).unwrap();
     repo.write("rust/src/state.rs", &module);
     let verify = ["verify", "often", "--config", "grade.measure=true", "--config", "grade.executions=100000"];
