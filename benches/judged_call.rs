@@ -87,7 +87,7 @@ fn judged_call(scratch: &Path, mebibytes: usize) -> f64 {
         runs.reduce(|best, run| if run.0 < best.0 { run } else { best }).unwrap()
     };
     let (counted, _) = least("count");
-    let (with_judging, report) = least("function 0 600000 1000000000");
+    let (with_judging, report) = least("function 0 600000 600000 1000000000");
     let words: Vec<&str> =
         report.lines().find(|line| line.starts_with("judged ")).unwrap().split(' ').collect();
     assert_eq!(words[3], (CALLS * RUNS).to_string(), "not all calls were judged: {report}");
