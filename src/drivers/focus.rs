@@ -48,8 +48,7 @@ pub(super) fn fuzz_on(
     Ok(numbers.into_iter().collect())
 }
 
-/// Makes inputs that nobody has seen, with each driver that reaches one of these functions: a port may have been written
-/// for those that are known.
+/// Makes new inputs with each driver that reaches one of these functions. A port may have been written for the kept ones.
 ///
 /// # Errors
 /// `C` if a driver cannot be built, `Io` if the disk is full, and Ctrl-C.

@@ -174,7 +174,7 @@ impl<'a> PortsBuilt<'a> {
         Ok(self.told(wanted, judged))
     }
 
-    /// Judges these ports for grades: with as many calls as these ask for, and on inputs that nobody knows.
+    /// Judges these ports as `judge` does. Then it makes as many calls as a grade asks for, and judges them on new inputs.
     ///
     /// # Errors
     /// `C` if a driver cannot be built, `Io` if the disk is full, `Internal` if a program does not start, and Ctrl-C.

@@ -28,7 +28,7 @@ pub enum Wanted {
     Edges(Duration),
     /// Many different calls.
     Calls(Duration),
-    /// Some that nobody knows, in a moment.
+    /// Few inputs that are in no corpus, quickly.
     New,
 }
 
