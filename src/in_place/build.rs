@@ -2,8 +2,9 @@
 
 use super::candidates::Candidates;
 use super::driver::{Driver, Language};
+use super::outside::{self, Outside};
 use super::place::Place;
-use super::{aside, outside, port, table, tape};
+use super::{aside, port, table, tape};
 use crate::c::entries::{CALLED, Entries, ROOM, inline_functions_have_copies};
 use crate::c::flags::old_c_flags;
 use crate::config::Drivers;
@@ -18,15 +19,16 @@ use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::hash::{BuildHasher as _, Hasher as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The judge's own files.
-const RUNTIME: [(&str, &str); 21] = [
+const RUNTIME: [(&str, &str); 22] = [
     ("in_place.h", include_str!("../../templates/in_place/in_place.h")),
     ("places.c", include_str!("../../templates/in_place/places.c")),
     ("memory.c", include_str!("../../templates/in_place/memory.c")),
     ("constants.c", include_str!("../../templates/in_place/constants.c")),
     ("pages.c", include_str!("../../templates/in_place/pages.c")),
+    ("track.c", include_str!("../../templates/in_place/track.c")),
     ("entries.c", include_str!("../../templates/in_place/entries.c")),
     ("rust_heap.c", include_str!("../../templates/in_place/rust_heap.c")),
     ("candidate.c", include_str!("../../templates/in_place/candidate.c")),
@@ -44,6 +46,9 @@ const RUNTIME: [(&str, &str); 21] = [
     ("trampoline_x86_64.S", include_str!("../../templates/in_place/trampoline_x86_64.S")),
     ("trampoline_aarch64.S", include_str!("../../templates/in_place/trampoline_aarch64.S")),
 ];
+
+/// Those that are compiled for each driver: they name the functions of the system that its program calls.
+const OF_PROGRAMS: [&str; 2] = ["outside.S", "tape.c"];
 
 /// Functions keep their calls: what is inlined has no entry.
 const PATCHABLE: [&str; 9] = [
@@ -74,8 +79,8 @@ pub struct Built {
     objects: Vec<PathBuf>,
     /// Rust's own libraries, and arguments for the linker.
     rest: Vec<OsString>,
-    /// Names that objects of drivers get in place of the system's.
-    renames: PathBuf,
+    outside: Outside,
+    addresses: Addresses,
 }
 
 /// Builds everything but the drivers.
@@ -100,21 +105,20 @@ pub fn library(parts: Parts, place: Place) -> Result<Built> {
         Candidates::None | Candidates::Branches | Candidates::Mutants(_) => None,
     };
     objects.extend(port.iter().flat_map(|port| port.objects.clone()));
-    let outside = outside::names(&objects, parts.library)?;
-    let renames = place.dir.join("renames.txt");
-    write_atomic(&renames, outside::renames(&outside).as_bytes())?;
-    write_atomic(&place.dir.join("outside_names.inc"), outside::thunks(&outside).as_bytes())?;
-    write_atomic(&place.dir.join("tape_names.inc"), tape::lines(&outside).as_bytes())?;
+    let outside = Outside::of_library(&objects, parts.library)?;
+    let renames = place.dir.join("renames.inc");
+    write_atomic(&renames, outside::renames(&outside.names).as_bytes())?;
     for object in &objects {
         place.rename(object, &renames)?;
     }
-    objects.extend(place.runtime()?);
+    let addresses = addresses();
+    objects.extend(place.runtime(&addresses)?);
     let mut rest = Vec::new();
     if let Some(port) = port {
         rest.push(port.rest.into_os_string());
         rest.extend(port.native.iter().map(Into::into));
     }
-    Ok(Built { objects, rest, renames })
+    Ok(Built { objects, rest, outside, addresses })
 }
 
 impl Built {
@@ -132,10 +136,10 @@ impl Built {
             .arg(&object)
             .arg(driver.file.as_std_path());
         place.done(job, &driver.file)?;
-        place.rename(&object, &self.renames)?;
+        let objects = self.with_system(driver, &object, parts, place)?;
         let program = place.dir.join(format!("in-place-{}", driver.name));
         let job = place.compiler(Language::Cxx).dir(parts.root).timeout(time_limits::COMPILE_C);
-        let job = job.args(["-no-pie", "-Wl,-z,now"]).args(&self.objects).arg(&object).args(&self.rest);
+        let job = job.args(["-no-pie", "-Wl,-z,now"]).args(&self.objects).args(objects).args(&self.rest);
         let job = job.args(parts.link.iter().map(|name| format!("-l{name}"))).args(["-lm", "-lpthread"]);
         let mut job = job.args(&parts.settings.link).arg("-o").arg(&program);
         if matches!(parts.candidates, Candidates::Branches) {
@@ -143,6 +147,36 @@ impl Built {
         }
         place.done(job, &driver.file)?;
         Ok(program)
+    }
+
+    /// The driver's object, and those through which it and the library call the system.
+    fn with_system(
+        &self,
+        driver: &Driver,
+        object: &Path,
+        parts: Parts,
+        place: Place,
+    ) -> Result<Vec<PathBuf>> {
+        let names = self.outside.with_driver(object)?.names;
+        let file = |kind: &str| place.dir.join(format!("{kind}-{}.inc", driver.name));
+        write_atomic(&file("renames"), outside::renames(&names).as_bytes())?;
+        write_atomic(&file("outside"), outside::thunks(&names).as_bytes())?;
+        write_atomic(&file("tape"), tape::lines(&names).as_bytes())?;
+        place.rename(object, &file("renames"))?;
+        // A library of C++, or another one, calls the system by names that are not seen here.
+        let knows_calls =
+            driver.language == Language::C && parts.settings.link.is_empty() && parts.link.is_empty();
+        let mut objects = vec![object.to_owned()];
+        for (source, kind) in [("outside.S", "outside"), ("tape.c", "tape")] {
+            let made = place.dir.join(format!("{kind}-{}.o", driver.name));
+            let names = format!("-DNAMES=\"{kind}-{}.inc\"", driver.name);
+            let job = place
+                .own_c(Language::C, &self.addresses)
+                .args([names, format!("-DKNOWS_CALLS={}", u8::from(knows_calls))]);
+            place.done(job.args(["-c", "-o"]).arg(&made).arg(source), Utf8Path::new(source))?;
+            objects.push(made);
+        }
+        Ok(objects)
     }
 }
 
@@ -203,21 +237,25 @@ impl Place<'_> {
         Ok(object)
     }
 
-    fn runtime(&self) -> Result<Vec<PathBuf>> {
+    /// A compiler of the judge's own files.
+    fn own_c(&self, language: Language, addresses: &Addresses) -> Job {
+        let job = self.compiler(language).dir(self.dir).timeout(time_limits::COMPILE_OWN_C);
+        job.args(["-O2", "-w", "-fno-pie", "-fno-stack-protector"]).args(addresses)
+    }
+
+    fn runtime(&self, addresses: &Addresses) -> Result<Vec<PathBuf>> {
         let sources = RUNTIME.iter().map(|(name, _)| *name).chain(["table.c"]);
-        let is_compiled = |name: &&str| !name.ends_with(".h") && !name.ends_with(".inc") && !is_foreign(name);
+        let is_compiled = |name: &&str| {
+            !name.ends_with(".h")
+                && !name.ends_with(".inc")
+                && !is_foreign(name)
+                && !OF_PROGRAMS.contains(name)
+        };
         let sources: Vec<&str> = sources.filter(is_compiled).collect();
-        let places = places();
         let compile = |name: &str| {
-            let (source, object) = (self.dir.join(name), self.dir.join(format!("{name}.o")));
+            let object = self.dir.join(format!("{name}.o"));
             let language = if name.ends_with(".cpp") { Language::Cxx } else { Language::C };
-            let job = self.compiler(language).dir(self.dir).timeout(time_limits::COMPILE_OWN_C);
-            let job = job
-                .args(["-O2", "-w", "-fno-pie", "-fno-stack-protector"])
-                .args(&places)
-                .args(["-c", "-o"])
-                .arg(&object)
-                .arg(source);
+            let job = self.own_c(language, addresses).args(["-c", "-o"]).arg(&object).arg(name);
             self.done(job, Utf8Path::new(name))?;
             Ok(object)
         };
@@ -225,9 +263,12 @@ impl Place<'_> {
     }
 }
 
+/// Flags that say where the judge's memory is.
+type Addresses = [String; 3];
+
 /// Where the judge's own state, the arena and Rust's heap are: addresses that a port cannot have been written for, and of
 /// which none says where another one is.
-fn places() -> [String; 3] {
+fn addresses() -> Addresses {
     let chance = || std::hash::RandomState::new().build_hasher().finish();
     let names = [("STATE", 0x2000_0000_0000_u64), ("ARENA", 0x2800_0000_0000), ("HEAP", 0x3000_0000_0000)];
     // In steps of two megabytes, below the next one.

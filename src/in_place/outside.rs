@@ -1,14 +1,14 @@
-//! Functions that the library takes from outside: those that only compute run as they are; calls of all others end
-//! the judging of a call.
+//! Functions that the library and its driver take from outside: those that only compute run as they are; calls of all
+//! others end the judging of a call.
 
 use super::tape::is_taped;
 use crate::contract::libc::{effect, is_stateless, only_computes};
 use crate::error::{Error, ErrorKind, Result};
 use crate::symbol::Library;
 use fs_err as fs;
-use object::{Object as _, ObjectSymbol as _};
+use object::{Object as _, ObjectSection as _, ObjectSymbol as _, RelocationKind, RelocationTarget};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What the judge has in place of functions of the system, beside those that leave the process.
 const REPLACED: [&str; 24] = [
@@ -26,31 +26,82 @@ const ENDING: [&str; 10] = [
 /// Jumps that leave calls.
 const JUMPS: [&str; 4] = ["longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"];
 
-/// The functions that the objects of a library need, and that do more than compute, or of which nothing is known.
-///
-/// # Errors
-/// `Internal` where an object cannot be read.
-pub(super) fn names(objects: &[PathBuf], library: &Library) -> Result<BTreeSet<String>> {
-    let (mut needed, mut defined) = (BTreeSet::new(), BTreeSet::new());
-    for path in objects {
-        let bytes = fs::read(path)?;
-        let file = object::File::parse(bytes.as_slice())
-            .map_err(|error| Error::new(ErrorKind::Internal, format!("{}: {error}", path.display())))?;
-        for symbol in file.symbols() {
-            let Ok(name) = symbol.name() else { continue };
-            if symbol.is_undefined() {
-                needed.insert(name.to_owned());
-            } else if symbol.is_global() {
-                defined.insert(name.to_owned());
-            }
+/// What the objects of a program take from outside of it.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Outside {
+    /// Functions that do more than compute, or of which nothing is known.
+    pub names: BTreeSet<String>,
+    /// What the library defines.
+    defined: BTreeSet<String>,
+}
+
+impl Outside {
+    /// What the objects of a library need.
+    ///
+    /// # Errors
+    /// `Internal` where an object cannot be read.
+    pub fn of_library(objects: &[PathBuf], library: &Library) -> Result<Self> {
+        let (mut needed, mut defined) = (BTreeSet::new(), BTreeSet::new());
+        for path in objects {
+            read_object(path, |file| {
+                for (name, is_undefined) in names(file) {
+                    let set = if is_undefined { &mut needed } else { &mut defined };
+                    set.insert(name.to_owned());
+                }
+            })?;
         }
+        let variables: BTreeSet<&String> =
+            library.functions.iter().flat_map(|function| &function.foreign_globals).collect();
+        needed.retain(|name| !defined.contains(name) && !variables.contains(name) && leaves(name));
+        needed.extend(ENDING.map(str::to_owned));
+        Ok(Self { names: needed, defined })
     }
-    let variables: BTreeSet<&String> = library.functions.iter().flat_map(|f| &f.foreign_globals).collect();
-    needed.retain(|name| {
-        !name.is_empty() && !defined.contains(name) && !variables.contains(name) && leaves(name)
+
+    /// What a driver's object needs, too: it may be called back while a call is judged.
+    ///
+    /// # Errors
+    /// `Internal` where the object cannot be read.
+    pub fn with_driver(&self, object: &Path) -> Result<Self> {
+        let mut all = self.clone();
+        read_object(object, |file| {
+            let called = called(file);
+            let own = names(file).filter(|(name, is_undefined)| {
+                *is_undefined
+                    && !self.defined.contains(*name)
+                    && leaves(name)
+                    && (effect(name).is_some() || called.contains(name))
+            });
+            all.names.extend(own.map(|(name, _)| name.to_owned()));
+        })?;
+        Ok(all)
+    }
+}
+
+fn read_object(path: &Path, mut read: impl FnMut(&object::File)) -> Result<()> {
+    let bytes = fs::read(path)?;
+    let file = object::File::parse(bytes.as_slice())
+        .map_err(|error| Error::new(ErrorKind::Internal, format!("{}: {error}", path.display())))?;
+    read(&file);
+    Ok(())
+}
+
+/// The names that a file defines for others, or needs, and whether it needs them.
+fn names<'f>(file: &'f object::File) -> impl Iterator<Item = (&'f str, bool)> {
+    let symbols = file.symbols().filter(|symbol| symbol.is_undefined() || symbol.is_global());
+    symbols
+        .filter_map(|symbol| Some((symbol.name().ok()?, symbol.is_undefined())))
+        .filter(|(name, _)| !name.is_empty())
+}
+
+/// The names that a file calls: a variable of another file is none of these.
+fn called<'f>(file: &'f object::File) -> BTreeSet<&'f str> {
+    let relocations = file.sections().flat_map(|section| section.relocations());
+    let calls = relocations.filter(|(_, relocation)| relocation.kind() == RelocationKind::PltRelative);
+    let symbols = calls.filter_map(|(_, relocation)| match relocation.target() {
+        RelocationTarget::Symbol(index) => file.symbol_by_index(index).ok()?.name().ok(),
+        _ => None,
     });
-    needed.extend(ENDING.map(str::to_owned));
-    Ok(needed)
+    symbols.collect()
 }
 
 fn leaves(name: &str) -> bool {

@@ -4,7 +4,8 @@
  *
  *   places.c      where all of this lies
  *   memory.c      the arena, from which the library and the program allocate
- *   pages.c       puts memory back: which pages a call wrote, and what was in them
+ *   track.c       which pages a call writes, and what was in them
+ *   pages.c       puts memory back, and compares it
  *   rust_heap.c   what ports allocate for themselves
  *   constants.c   the named constants of the program
  *   entries.c     patches the entries of functions; trampoline_*.S leads from there to the judge
@@ -127,6 +128,8 @@ struct region {
 #define SEEN ((size_t)1 << 16)
 /* The kernel has a limit of 65,530 mappings, and each page of the log makes two. */
 #define LOG_PAGES (1u << 14)
+/* Of the arena, while the rest of it is protected between two judged calls. */
+#define OPEN_PAGES 64
 #define STACK_BYTES ((size_t)8 << 20)
 /* Where C's answer is while candidates run: they cannot read it. */
 #define SECRET_BYTES (PAGE + STACK_BYTES + LOG_PAGES * PAGE)
@@ -183,6 +186,10 @@ struct state {
     struct logged_page log[LOG_PAGES];
     size_t logged;
     int overflow;
+    /* Between judged calls: whether the arena is protected but for these pages, and for how many calls it will not be. */
+    int is_closed;
+    unsigned char *open_pages[OPEN_PAGES];
+    size_t open_count, open_calls;
     unsigned char *before, *after; /* LOG_PAGES pages each, in the order of the log */
     /* What C answered: a page, then `stack_after`, then `after`. */
     unsigned char *secret;
@@ -271,14 +278,18 @@ unsigned char implfuzz_dead(int by_candidate);
 /* Whether a byte of a block is one that the program may use. */
 int implfuzz_is_data(const unsigned char *header, const unsigned char *address);
 
-/* pages.c */
-void implfuzz_pages_make(void);
+/* track.c */
 void implfuzz_track(void);
 int implfuzz_has_outgrown(void);
 void implfuzz_untrack(void);
 int implfuzz_page_fault(void *address);
 /* Logs these bytes as if they were written, so that the kernel can write to them. */
 void implfuzz_open(unsigned char *start, size_t bytes);
+/* Between judged calls: the kernel may write to all of the arena. */
+void implfuzz_open_arena(void);
+
+/* pages.c */
+void implfuzz_pages_make(void);
 void implfuzz_keep_after(void);
 void implfuzz_put_back_before(void);
 void implfuzz_put_back_after(void);
@@ -349,6 +360,8 @@ enum difference implfuzz_run(void *candidate, const struct registers *registers,
 void implfuzz_outside(const char *name);
 
 /* tape.c */
+/* Whether all calls of the system from the library and the driver go through the judge. */
+extern const int implfuzz_knows_calls;
 int implfuzz_tape_is_over(void);
 uint64_t implfuzz_with_answers(uint64_t hash);
 

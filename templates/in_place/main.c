@@ -91,6 +91,7 @@ static int drive(const unsigned char *data, size_t size)
     STATE->stack_base = STATE->driver_stack;
     implfuzz_call((void *)LLVMFuzzerTestOneInput, &registers, NULL, 0, &result, STATE->driver_stack - PAGE);
     STATE->stack_base = NULL;
+    implfuzz_open_arena();
     return (int)result.integer[0];
 }
 

@@ -1,6 +1,6 @@
 /*
  * Functions of the system that do more than compute: each `implfuzz_of_NAME` says so to `implfuzz_outside`, with all
- * registers as they were, and goes on in the function itself. `outside_names.inc` is generated: one line `outside NAME`
+ * registers as they were, and goes on in the function itself. `NAMES` is a generated file: one line `outside NAME`
  * each.
  */
 #include "registers.inc"
@@ -65,6 +65,6 @@ implfuzz_of_\name:
     .size implfuzz_of_\name, . - implfuzz_of_\name
 .endm
 
-#include "outside_names.inc"
+#include NAMES
 
     .section .note.GNU-stack, "", %progbits

@@ -37,9 +37,10 @@ void implfuzz_outside(const char *name)
         STATE->outside = name;
     if (jumps)
         STATE->judging = 0;
-    if (!STATE->tracking)
-        return;
-    /* The kernel cannot write to protected memory, and what is outside cannot be put back: C runs on unjudged. */
-    STATE->outside = name;
+    /* What is outside cannot be put back: C runs on unjudged. */
+    if (STATE->tracking)
+        STATE->outside = name;
     implfuzz_untrack();
+    /* The kernel cannot write to protected memory. */
+    implfuzz_open_arena();
 }

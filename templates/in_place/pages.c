@@ -1,7 +1,4 @@
-/*
- * Puts memory back. Before a call all tracked memory is write-protected; the handler of the fault keeps a page as it was,
- * and opens it. Afterwards the log names the pages that the call wrote.
- */
+/* Puts memory back, page by page of the log (track.c), and compares what C and a candidate left there. */
 #define _GNU_SOURCE
 #include "in_place.h"
 
@@ -26,70 +23,6 @@ void implfuzz_pages_make(void)
     STATE->secret = memory(SECRET_BYTES);
     STATE->stack_after = STATE->secret + PAGE;
     STATE->after = STATE->stack_after + STACK_BYTES;
-}
-
-static void protect(int access)
-{
-    for (size_t at = 0; at < 2; at++)
-        mprotect(STATE->regions[at].start, STATE->regions[at].pages * PAGE, access);
-}
-
-/* From now on, writes are logged. The arena may grow a good deal during a call; memory beyond was never used. */
-void implfuzz_track(void)
-{
-    size_t pages = implfuzz_arena_used() / PAGE + 4096;
-    STATE->regions[0].pages = pages < ARENA_BYTES / PAGE ? pages : ARENA_BYTES / PAGE;
-    STATE->logged = 0;
-    STATE->overflow = 0;
-    STATE->tracking = 1;
-    protect(PROT_READ);
-}
-
-/* Whether a call has allocated beyond what is logged. */
-int implfuzz_has_outgrown(void)
-{
-    return implfuzz_arena_used() > STATE->regions[0].pages * PAGE;
-}
-
-void implfuzz_untrack(void)
-{
-    protect(PROT_READ | PROT_WRITE);
-    STATE->tracking = 0;
-    for (size_t at = 0; at < STATE->logged; at++)
-        *STATE->log[at].logged = 0;
-    STATE->logged = 0;
-}
-
-/* Whether the fault was a write to tracked memory, which may now go on. */
-int implfuzz_page_fault(void *address)
-{
-    for (size_t at = 0; STATE->tracking && at < 2; at++) {
-        struct region *region = &STATE->regions[at];
-        size_t page = (size_t)((unsigned char *)address - region->start) / PAGE;
-        if ((unsigned char *)address < region->start || page >= region->pages || region->logged[page])
-            continue;
-        if (STATE->logged == LOG_PAGES) {
-            STATE->overflow = 1;
-            if (STATE->in_candidate)
-                return 0;
-            implfuzz_untrack(); /* C runs on, unjudged */
-            return 1;
-        }
-        unsigned char *start = region->start + page * PAGE;
-        size_t number = STATE->logged++;
-        memcpy(STATE->before + number * PAGE, start, PAGE);
-        STATE->log[number] = (struct logged_page){start, &region->logged[page], 0};
-        region->logged[page] = (uint32_t)number + 1;
-        return mprotect(start, PAGE, PROT_READ | PROT_WRITE) == 0;
-    }
-    return 0;
-}
-
-void implfuzz_open(unsigned char *start, size_t bytes)
-{
-    unsigned char *page = (unsigned char *)((uintptr_t)start & ~(PAGE - 1));
-    for (; bytes && page < start + bytes; page += PAGE)
-        implfuzz_page_fault(page);
 }
 
 /* Keeps what C wrote. */

@@ -2,7 +2,7 @@
  * Calls of the system whose effects are known happen once, for C, and are answered from a tape for candidates, which must
  * make the same calls in the same order with the same data. Addresses of data may differ: its bytes are what counts.
  * Compilers turn functions that write to a stream into each other, so that these count as one.
- * `tape_names.inc` is generated, a line for each function that the library, the driver or a port calls:
+ * `NAMES` is a generated file, a line for each function that the library, the driver or a port calls:
  *
  *     TAPED(NAME, NAME OF THE SAME FUNCTION, ARGUMENTS, {KIND, A, B}, …)
  */
@@ -14,6 +14,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+const int implfuzz_knows_calls = KNOWS_CALLS;
 
 enum kind {
     IGNORED,
@@ -217,8 +219,12 @@ static uint64_t taped(const struct implfuzz_taped *of, uint64_t a, uint64_t b, u
     if (STATE->purpose == JUDGES && !STATE->no_tape) {
         if (STATE->in_candidate && !STATE->said[0])
             return answer(of, values);
-        if (!STATE->in_candidate)
-            return STATE->tracking ? record(of, values) : of->function(a, b, c, d);
+        if (!STATE->in_candidate && STATE->tracking)
+            return record(of, values);
+        if (!STATE->in_candidate) {
+            implfuzz_open_arena();
+            return of->function(a, b, c, d);
+        }
     } else if (STATE->purpose == BRANCHES && !STATE->no_tape) {
         return of->function(a, b, c, d);
     }
@@ -231,7 +237,7 @@ static uint64_t taped(const struct implfuzz_taped *of, uint64_t a, uint64_t b, u
     static const struct implfuzz_taped taped_##NAME = {#SAME, implfuzz_real_##NAME, COUNT, {__VA_ARGS__}}; \
     uint64_t implfuzz_of_##NAME(uint64_t a, uint64_t b, uint64_t c, uint64_t d) { return taped(&taped_##NAME, a, b, c, d); }
 
-#include "tape_names.inc"
+#include NAMES
 
 /* What these print is formatted here, and goes to the stream as bytes. */
 #define PRINTED_BYTES 4096

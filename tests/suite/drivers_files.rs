@@ -84,3 +84,101 @@ fn ports_that_ask_for_something_else_differ() {
         }
     }
 }
+
+/// The system writes to memory that a judged call left alone, between such calls and in a function of the driver that
+/// `pull` calls.
+const BIG_DRIVER: &str = "\
+#include \"../store.h\"
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+static int file;
+static long more(unsigned char *at) { return read(file, at, 8); }
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    size_t bytes = 4 << 20, at = size ? data[0] * 4096 : 0;
+    struct store *store = malloc(sizeof *store);
+    file = open(\"/proc/self/stat\", O_RDONLY);
+    store->bytes = calloc(1, bytes);
+    store->more = more;
+    for (unsigned call = 0; call < 16; call++) {
+        touch(store, at + call);
+        memset(store->bytes + at, 1, 8);
+        if (pull(store, at + 65536) != 8) abort();
+        if (read(file, store->bytes + at + 131072, 8) != 8) abort();
+        touch(store, at + 196608);
+        if (fstat(file, (struct stat *)(store->bytes + at + 262144)) != 0) abort();
+    }
+    close(file);
+    free(store->bytes);
+    free(store);
+    return 0;
+}
+";
+
+const TOUCH: &str = "pub unsafe fn touch(at: *mut ffi::store, where_: usize) -> ::core::ffi::c_uint {
+    // SAFETY: as in C.
+    unsafe {
+        let byte = (*at).bytes.add(where_);
+        *byte = (*byte).wrapping_add(3);
+        ::core::ffi::c_uint::from(*byte.add(1))
+    }
+}";
+
+const PULL: &str = "pub unsafe fn pull(at: *mut ffi::store, where_: usize) -> ::core::ffi::c_long {
+    // SAFETY: as in C.
+    unsafe {
+        match (*at).more {
+            Some(more) => more((*at).bytes.add(where_)),
+            None => -1,
+        }
+    }
+}";
+
+/// What is said of `touch` and of `pull`, ported like this.
+fn judged_in_large_memory(pull: &str, code: i32) -> [Value; 2] {
+    let repo = Repo::empty();
+    let header = "#include <stddef.h>
+struct store { unsigned char *bytes; long (*more)(unsigned char *at); };
+unsigned touch(struct store *at, size_t where);
+long pull(struct store *at, size_t where);
+";
+    let library = "#include \"store.h\"
+unsigned touch(struct store *at, size_t where) { at->bytes[where] += 3; return at->bytes[where + 1]; }
+long pull(struct store *at, size_t where) { return at->more ? at->more(at->bytes + where) : -1; }
+";
+    for (file, text) in [("store.h", header), ("store.c", library), ("fuzz/big.c", BIG_DRIVER)] {
+        repo.write(file, text);
+    }
+    repo.run(&["init"]).ok();
+    let mut module = repo.read("rust/src/store.rs");
+    plant(&mut module, "touch", TOUCH).unwrap();
+    plant(&mut module, "pull", pull).unwrap();
+    repo.write("rust/src/store.rs", &module);
+    let ran = repo.run(&["drivers", "--seconds", "1", "--ports", "--format", "json"]);
+    let json = ran.code(code).json("drivers");
+    let of = |name: &str| {
+        let ports = json["ports"].as_array().unwrap();
+        ports.iter().find(|port| port["symbol"] == json!(name)).unwrap().clone()
+    };
+    [of("touch"), of("pull")]
+}
+
+#[test]
+fn the_system_writes_to_large_memory_around_and_in_judged_calls() {
+    for port in judged_in_large_memory(PULL, 0) {
+        assert_eq!((&port["differs"], &port["broke"]), (&Value::Null, &Value::Null), "{port}");
+        assert_eq!(port["outside"], Value::Null, "{port}");
+        assert!(port["judged"].as_u64().unwrap() > 10, "{port}");
+    }
+}
+
+#[test]
+fn what_a_port_asks_of_the_system_through_the_driver_counts() {
+    let twice = PULL.replace("more((*at)", "more((*at).bytes) + more((*at)");
+    let [touch, pull] = judged_in_large_memory(&twice, 10);
+    assert_eq!(touch["differs"], Value::Null, "{touch}");
+    assert_eq!(pull["differs"]["what"], json!("outside"), "{pull}");
+}
