@@ -27,7 +27,7 @@ static const char *const pieces[] = {
     "\r\n", "[A][b C]", "[a](<x> 'y')", "\"", "'", "a\xc4\x80[", "*\xe2\x80\x9cq*", "a_b_c", "***",
     "```  info y \n", "#   head   #  \n", "[a](  /u\t)", "[a]:   <v>  \n", "[c]: /w \"t\\\"t\"\n", "[\\]d]",
     "[\\]d]: /x (y)\n", "<", "[a\\", "!", "&#0;", "&#x110000;", "&#xD800;", "&#1114112;", "&#x7f;", "a\xc2\x80z",
-    "a\xe0\xa0\x80", "a\xef\xbf\xbfz", "[E\xc3\x89]: /y\n", "[e\xc3\xa9]", "a\xf4\x8f\xbf\xbfz", "a\xed\xa0\x80z",
+    "a\xe0\xa0\x80", "a\xef\xbf\xbfz", "[\xc3\x89K]: /y\n", "[\xc3\xa9k]", "a\xf4\x8f\xbf\xbfz", "a\xed\xa0\x80z",
     "a\xc0\xafz", "\f", "\v", "<ftp://a>", "<mailto:b@c>", "<XMPP:d>", "<p>\n", "<pre>\n", "</a >", "<br/>", "<h1\n",
     "<!-- - -->", "(/url 'title')", "(<>)", "(a(b)c)", "(a\nb)",
 };

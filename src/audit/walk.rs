@@ -316,7 +316,7 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
 
     fn visit_expr_struct(&mut self, expr: &'ast syn::ExprStruct) {
         expr.attrs.iter().for_each(|attr| self.visit_attribute(attr));
-        self.qualified(expr.qself.as_ref(), &expr.path, Space::Either);
+        self.qualified(expr.qself.as_ref(), &expr.path, Space::Type);
         expr.fields.iter().for_each(|field| self.visit_field_value(field));
         expr.rest.iter().for_each(|rest| self.visit_expr(rest));
     }

@@ -8,7 +8,7 @@ use super::{aside, port, table, tape};
 use crate::c::entries::{CALLED, Entries, ROOM, inline_functions_have_copies};
 use crate::c::flags::old_c_flags;
 use crate::config::Drivers;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Job, time_limits};
 use crate::platform::toolchain::CompilerKind;
 use crate::platform::workspace::write_atomic;
@@ -106,8 +106,8 @@ pub fn library(parts: Parts, place: Place) -> Result<Built> {
     };
     objects.extend(port.iter().flat_map(|port| port.objects.clone()));
     let outside = Outside::of_library(&objects, parts.library)?;
-    let renames = place.dir.join("renames.inc");
-    write_atomic(&renames, outside::renames(&outside.names).as_bytes())?;
+    let renames = place.dir.join("renames.txt");
+    write_atomic(&renames, outside.renames().as_bytes())?;
     for object in &objects {
         place.rename(object, &renames)?;
     }
@@ -129,10 +129,10 @@ impl Built {
     pub fn program(&self, driver: &Driver, parts: Parts, place: Place) -> Result<PathBuf> {
         let object = place.dir.join(format!("driver-{}.o", driver.name));
         let job = place.compiler(driver.language).dir(parts.root).timeout(time_limits::COMPILE_C);
-        let job = job.args(["-O1", "-g0", "-w", "-fno-pie", "-fno-lto", "-U_FORTIFY_SOURCE"]);
+        let job = job.args(["-O1", "-g0", "-w", "-fno-pie", "-fno-lto"]);
         let job = job
             .args(flags(parts.library, parts.settings))
-            .args(["-c", "-o"])
+            .args(["-U_FORTIFY_SOURCE", "-c", "-o"])
             .arg(&object)
             .arg(driver.file.as_std_path());
         place.done(job, &driver.file)?;
@@ -157,26 +157,29 @@ impl Built {
         parts: Parts,
         place: Place,
     ) -> Result<Vec<PathBuf>> {
-        let names = self.outside.with_driver(object)?.names;
-        let file = |kind: &str| place.dir.join(format!("{kind}-{}.inc", driver.name));
-        write_atomic(&file("renames"), outside::renames(&names).as_bytes())?;
-        write_atomic(&file("outside"), outside::thunks(&names).as_bytes())?;
-        write_atomic(&file("tape"), tape::lines(&names).as_bytes())?;
-        place.rename(object, &file("renames"))?;
-        // A library of C++, or another one, calls the system by names that are not seen here.
-        let knows_calls =
+        let program = self.outside.of_program(object)?;
+        let names = |kind: &str| format!("{kind}-{}.inc", driver.name);
+        let renames = place.dir.join(names("renames"));
+        write_atomic(&renames, outside::renames(&program.renamed).as_bytes())?;
+        write_atomic(&place.dir.join(names("outside")), outside::thunks(&program.replaced).as_bytes())?;
+        write_atomic(&place.dir.join(names("tape")), tape::lines(&program.replaced).as_bytes())?;
+        place.rename(object, &renames)?;
+        // The objects of other libraries call the system by names that are not replaced.
+        let is_alone =
             driver.language == Language::C && parts.settings.link.is_empty() && parts.link.is_empty();
-        let mut objects = vec![object.to_owned()];
-        for (source, kind) in [("outside.S", "outside"), ("tape.c", "tape")] {
+        let knows_calls = format!("-DKNOWS_CALLS={}", u8::from(is_alone && program.is_complete));
+        let compile = |source: &str, kind: &str, more: &[String]| {
             let made = place.dir.join(format!("{kind}-{}.o", driver.name));
-            let names = format!("-DNAMES=\"{kind}-{}.inc\"", driver.name);
-            let job = place
-                .own_c(Language::C, &self.addresses)
-                .args([names, format!("-DKNOWS_CALLS={}", u8::from(knows_calls))]);
+            let job = place.own_c(Language::C, &self.addresses).args(more);
+            let job = job.arg(format!("-DNAMES=\"{}\"", names(kind)));
             place.done(job.args(["-c", "-o"]).arg(&made).arg(source), Utf8Path::new(source))?;
-            objects.push(made);
-        }
-        Ok(objects)
+            Ok::<_, Error>(made)
+        };
+        Ok(vec![
+            object.to_owned(),
+            compile("outside.S", "outside", &[])?,
+            compile("tape.c", "tape", &[knows_calls])?,
+        ])
     }
 }
 

@@ -35,6 +35,8 @@ pub(super) const LIMITS: [&str; 4] = ["-max_len=4096", "-len_control=0", "-timeo
 
 /// libFuzzer in processes of its own, which go on after a crash.
 pub(super) const FORK: [&str; 3] = ["-ignore_crashes=1", "-ignore_timeouts=1", "-ignore_ooms=1"];
+/// Nobody reads a stack trace here, and a symbolizer takes longer than the run that broke.
+pub(super) const ASAN_OPTIONS: &str = "detect_leaks=0:symbolize=0";
 /// The most seconds in which further inputs are made, and how many are kept.
 const MORE_SECONDS: u64 = 10;
 const MOST_MORE: usize = 3000;
@@ -171,7 +173,7 @@ impl Sanitised {
         let run = |with: &dyn Fn(Job) -> Job| {
             let with = |job: Job| with(job.limits(aside::sanitised()).args(LIMITS).arg(artifacts(&breaking)));
             let ran =
-                aside::run(&program, |job| with(job.env("ASAN_OPTIONS", "detect_leaks=0")), place.interrupt);
+                aside::run(&program, |job| with(job.env("ASAN_OPTIONS", ASAN_OPTIONS)), place.interrupt);
             ran.map_err(|error| match error.kind() {
                 ErrorKind::C => error.context(format!("the driver {}", driver.file)).help(NOTHING_LEFT),
                 _ => error,

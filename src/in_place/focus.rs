@@ -2,7 +2,7 @@
 //! function counts as new. What is kept are inputs for judging; they are no part of the corpus.
 
 use super::aside;
-use super::corpus::{FORK, LIMITS, artifacts, files};
+use super::corpus::{ASAN_OPTIONS, FORK, LIMITS, artifacts, files};
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Interrupt, Job, time_limits};
 use fs_err as fs;
@@ -101,7 +101,7 @@ impl Focus<'_> {
         let with = |job: Job| {
             let words = self.words.map(|file| format!("-dict={}", file.display()));
             let focus = (!ranges.is_empty()).then_some(&ranges);
-            let job = job.limits(aside::sanitised()).env("ASAN_OPTIONS", "detect_leaks=0");
+            let job = job.limits(aside::sanitised()).env("ASAN_OPTIONS", ASAN_OPTIONS);
             let job = job.env("IMPLFUZZ_KEEP", &new).env("IMPLFUZZ_KNOWN", &begin);
             let job =
                 job.env("IMPLFUZZ_ALIKE", wanted.alike()).args(LIMITS).args(how.split(' ')).args(&words);

@@ -6,15 +6,17 @@ use crate::contract::libc::{effect, is_stateless, only_computes};
 use crate::error::{Error, ErrorKind, Result};
 use crate::symbol::Library;
 use fs_err as fs;
-use object::{Object as _, ObjectSection as _, ObjectSymbol as _, RelocationKind, RelocationTarget};
+use object::{Architecture, Object as _, ObjectSection as _, ObjectSymbol as _};
+use object::{Relocation, RelocationFlags, RelocationKind, RelocationTarget};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// What the judge has in place of functions of the system, beside those that leave the process.
-const REPLACED: [&str; 24] = [
+const REPLACED: [&str; 26] = [
     "malloc", "free", "calloc", "realloc", "reallocarray", "aligned_alloc", "memalign", "posix_memalign",
     "malloc_usable_size", "strdup", "strndup", "wcsdup", "exit", "_exit", "_Exit", "abort", "__assert_fail",
-    "signal", "sigaction", "sigaltstack", "setitimer", "setsid", "setpgid", "daemon",
+    "signal", "sigaction", "sigaltstack", "setitimer", "setsid", "setpgid", "daemon", "sigprocmask",
+    "pthread_sigmask",
 ];
 
 /// What ends all judging or the use of the tape, also where only a driver calls it.
@@ -26,11 +28,11 @@ const ENDING: [&str; 10] = [
 /// Jumps that leave calls.
 const JUMPS: [&str; 4] = ["longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"];
 
-/// What the objects of a program take from outside of it.
+/// What the objects of a library take from outside of it.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Outside {
     /// Functions that do more than compute, or of which nothing is known.
-    pub names: BTreeSet<String>,
+    names: BTreeSet<String>,
     /// What the library defines.
     defined: BTreeSet<String>,
 }
@@ -57,24 +59,62 @@ impl Outside {
         Ok(Self { names: needed, defined })
     }
 
-    /// What a driver's object needs, too: it may be called back while a call is judged.
+    /// With what a driver's object needs: it may be called back while a call is judged.
     ///
     /// # Errors
     /// `Internal` where the object cannot be read.
-    pub fn with_driver(&self, object: &Path) -> Result<Self> {
-        let mut all = self.clone();
-        read_object(object, |file| {
+    pub fn of_program(&self, driver: &Path) -> Result<OfProgram> {
+        let (renamed, is_complete) = (self.names.clone(), true);
+        let mut program = OfProgram { replaced: renamed.clone(), renamed, is_complete };
+        read_object(driver, |file| {
             let called = called(file);
-            let own = names(file).filter(|(name, is_undefined)| {
-                *is_undefined
-                    && !self.defined.contains(*name)
+            for symbol in file.symbols() {
+                let Ok(name) = symbol.name() else { continue };
+                if symbol.is_global() && !symbol.is_undefined() {
+                    // The library's own calls lead to it, by the name that it gets here.
+                    program.replaced.remove(name);
+                } else if symbol.is_undefined()
+                    && !name.is_empty()
+                    && !self.defined.contains(name)
                     && leaves(name)
-                    && (effect(name).is_some() || called.contains(name))
-            });
-            all.names.extend(own.map(|(name, _)| name.to_owned()));
+                {
+                    let is_function = effect(name).is_some() || (called.contains(name) && !symbol.is_weak());
+                    program.is_complete &= (is_function || VARIABLES.contains(&name)) && !hides_calls(name);
+                    program.add(name, is_function);
+                }
+            }
         })?;
-        Ok(all)
+        Ok(program)
     }
+}
+
+/// What a program takes from the system.
+#[derive(Debug)]
+pub(super) struct OfProgram {
+    /// Functions that get the judge's names.
+    pub renamed: BTreeSet<String>,
+    /// Those of them that the judge defines.
+    pub replaced: BTreeSet<String>,
+    /// Whether all calls that do more than compute are among these.
+    pub is_complete: bool,
+}
+
+impl OfProgram {
+    fn add(&mut self, name: &str, is_function: bool) {
+        if is_function && self.renamed.insert(name.to_owned()) {
+            self.replaced.insert(name.to_owned());
+        }
+    }
+}
+
+/// Variables of the system; a function of which only the address is taken looks the same.
+const VARIABLES: [&str; 7] = ["stdin", "stdout", "stderr", "environ", "optarg", "optind", "opterr"];
+
+/// Whether the system may be called behind this function by a name that is not seen, or at another time.
+fn hides_calls(name: &str) -> bool {
+    ["dlopen", "dlsym", "dlvsym", "lio_listio"].contains(&name)
+        || name.starts_with("aio_")
+        || name.starts_with("io_uring_")
 }
 
 fn read_object(path: &Path, mut read: impl FnMut(&object::File)) -> Result<()> {
@@ -96,7 +136,12 @@ fn names<'f>(file: &'f object::File) -> impl Iterator<Item = (&'f str, bool)> {
 /// The names that a file calls: a variable of another file is none of these.
 fn called<'f>(file: &'f object::File) -> BTreeSet<&'f str> {
     let relocations = file.sections().flat_map(|section| section.relocations());
-    let calls = relocations.filter(|(_, relocation)| relocation.kind() == RelocationKind::PltRelative);
+    // The crate does not know jumps to other functions.
+    let jump = RelocationFlags::Elf { r_type: object::elf::R_AARCH64_JUMP26 };
+    let is_jump =
+        |relocation: &Relocation| file.architecture() == Architecture::Aarch64 && relocation.flags() == jump;
+    let calls = relocations
+        .filter(|(_, relocation)| relocation.kind() == RelocationKind::PltRelative || is_jump(relocation));
     let symbols = calls.filter_map(|(_, relocation)| match relocation.target() {
         RelocationTarget::Symbol(index) => file.symbol_by_index(index).ok()?.name().ok(),
         _ => None,
@@ -111,10 +156,21 @@ fn leaves(name: &str) -> bool {
     if JUMPS.contains(&name) {
         return true;
     }
-    // The compiler's own functions begin with an underscore; they are not in the table, and compute.
-    match effect(name) {
-        Some(_) => !is_stateless(name),
-        None => !only_computes(name) && !name.starts_with('_'),
+    if effect(name).is_some() {
+        return !is_stateless(name);
+    }
+    // What checks the size of its arguments does the same as the function without.
+    if let Some(checked) = name.strip_prefix("__").and_then(|name| name.strip_suffix("_chk")) {
+        return leaves(checked);
+    }
+    // The compiler's own functions begin with an underscore, and compute.
+    !only_computes(name) && !name.starts_with('_')
+}
+
+impl Outside {
+    /// objcopy's list of names for the library.
+    pub fn renames(&self) -> String {
+        renames(&self.names)
     }
 }
 

@@ -54,8 +54,11 @@ static unsigned char *stack_of(size_t bytes)
     return stack + PAGE;
 }
 
-void *implfuzz_judge_stack(void)
+void *implfuzz_judge_stack(const unsigned char *frame)
 {
+    /* A jump has left the judged call where this one is not below it. */
+    if (STATE->judging && !STATE->in_candidate && frame >= STATE->judged_frame)
+        implfuzz_end_call();
     return STATE->judging || STATE->in_candidate || !STATE->stack_base ? NULL : STATE->judge_stack;
 }
 

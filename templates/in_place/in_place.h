@@ -186,10 +186,13 @@ struct state {
     struct logged_page log[LOG_PAGES];
     size_t logged;
     int overflow;
-    /* Between judged calls: whether the arena is protected but for these pages, and for how many calls it will not be. */
+    /* Between judged calls, the arena may stay protected, except for these pages. */
     int is_closed;
     unsigned char *open_pages[OPEN_PAGES];
-    size_t open_count, open_calls;
+    size_t open_count;
+    /* How many calls will leave it open. */
+    size_t open_calls;
+    size_t usable_pages; /* of the arena: those behind cannot be touched */
     unsigned char *before, *after; /* LOG_PAGES pages each, in the order of the log */
     /* What C answered: a page, then `stack_after`, then `after`. */
     unsigned char *secret;
@@ -199,6 +202,8 @@ struct state {
     unsigned char red;
     /* Of the input. */
     uint64_t salt;
+    /* Where the trampoline of the judged call has its frame: all calls below it come from this one. */
+    const unsigned char *judged_frame;
     /* The function that is judged, and the candidate that stands for it; NULL where that is C. */
     uint32_t judged_function;
     void *code;
@@ -259,6 +264,8 @@ void *implfuzz_somewhere(size_t bytes, int access);
 void implfuzz_arena_make(void);
 void implfuzz_arena_clear(void);
 size_t implfuzz_arena_used(void);
+/* The same, where the first page of the arena is a copy. */
+size_t implfuzz_arena_used_in(const unsigned char *head);
 size_t implfuzz_live_blocks(void);
 int implfuzz_is_arena(const void *address);
 /* The header of the block that has this byte, which may be a free one; NULL where there is none. */
@@ -283,7 +290,7 @@ void implfuzz_track(void);
 int implfuzz_has_outgrown(void);
 void implfuzz_untrack(void);
 int implfuzz_page_fault(void *address);
-/* Logs these bytes as if they were written, so that the kernel can write to them. */
+/* Opens these bytes as if they were written, so that the kernel can write to them. */
 void implfuzz_open(unsigned char *start, size_t bytes);
 /* Between judged calls: the kernel may write to all of the arena. */
 void implfuzz_open_arena(void);
@@ -335,6 +342,7 @@ void implfuzz_unpatch(uint32_t function);
 /* Puts a trap at the start of C's own body of a function, behind its entry, or removes it. */
 void implfuzz_bar(uint32_t function, int is_barred);
 int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *frame, struct result_registers *result);
+void implfuzz_end_call(void);
 void *implfuzz_original(uint32_t entry);
 
 /* candidate.c */
@@ -343,7 +351,7 @@ void implfuzz_candidates_make(void);
  * Where the trampoline lets the judge run, out of reach for what candidates write around the driver's stack; NULL for
  * where it is: inside of a judged call.
  */
-void *implfuzz_judge_stack(void);
+void *implfuzz_judge_stack(const unsigned char *frame);
 /* Gives the part of the candidates' stack that most functions use other bytes. */
 void implfuzz_fill_candidate_stack(unsigned char byte);
 /* The same for a smaller part; all below is as if it had never been used. */

@@ -87,7 +87,7 @@ static void stack_word(const unsigned char *stack, size_t at, size_t bytes, int 
     memcpy(&words[0], STATE->stack_after + at, size);
     memcpy(&words[1], stack + at, size);
     enum excuse excuse = implfuzz_excuse(words[0], words[1], moved, RESULT_UNKNOWN);
-    if (excuse == MOVED || excuse == OTHER_CONSTANT)
+    if (excuse != NONE && excuse != EQUAL_CONSTANTS)
         places->excuse = excuse;
     if (excuse != NONE)
         return;
@@ -443,6 +443,15 @@ static unsigned char fresh(uint64_t call)
     }
 }
 
+/* After a call that has not returned. */
+void implfuzz_end_call(void)
+{
+    if (STATE->judging && STATE->purpose == JUDGES && STATE->outside)
+        STATE->counts[STATE->judged_function].outside = STATE->outside;
+    implfuzz_untrack();
+    STATE->judging = 0;
+}
+
 /* Whether the call was judged; if so, `result` holds C's. */
 int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *frame, struct result_registers *result)
 {
@@ -464,6 +473,7 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
         return 0;
     if (STATE->purpose == BRANCHES) {
         STATE->judging = 1;
+        STATE->judged_frame = (unsigned char *)registers;
         if (implfuzz_count_branches(entry, registers, frame + 16, function->stack_bytes, result)) {
             own->judged++;
             own->judged_of_input++;
@@ -482,6 +492,7 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
         return 0;
     size_t bytes = (size_t)(STATE->stack_base - stack);
     STATE->judging = 1;
+    STATE->judged_frame = trampoline;
     STATE->outside = NULL;
     int error = errno;
     memcpy(STATE->stack_before, stack, bytes);

@@ -91,6 +91,7 @@ static int drive(const unsigned char *data, size_t size)
     STATE->stack_base = STATE->driver_stack;
     implfuzz_call((void *)LLVMFuzzerTestOneInput, &registers, NULL, 0, &result, STATE->driver_stack - PAGE);
     STATE->stack_base = NULL;
+    implfuzz_end_call();
     implfuzz_open_arena();
     return (int)result.integer[0];
 }
@@ -251,20 +252,25 @@ static char *script(void)
     return text;
 }
 
-int main(int count, char **words)
+/* Before the driver's own constructors, which allocate and call the system, too. */
+__attribute__((constructor(101))) static void make_memory(void)
 {
     if (mmap(STATE, sizeof *STATE, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0) != (void *)STATE)
-        return 4;
+        _exit(4);
+    STATE->fresh = 0xcb;
+    STATE->red = 0xa5;
+    implfuzz_arena_make();
+}
+
+int main(int count, char **words)
+{
     const char *report = getenv("IMPLFUZZ_REPORT_FD");
     STATE->report = report ? atoi(report) : 1;
     size_t bytes = implfuzz_function_count * sizeof(struct counts);
     STATE->counts = implfuzz_somewhere(bytes, PROT_READ | PROT_WRITE);
     STATE->first_bytes = implfuzz_somewhere(implfuzz_entry_count * sizeof *STATE->first_bytes + 1, PROT_READ | PROT_WRITE);
     STATE->stack_before = implfuzz_somewhere(STACK_BYTES, PROT_READ | PROT_WRITE);
-    STATE->fresh = 0xcb;
-    STATE->red = 0xa5;
-    implfuzz_arena_make();
     implfuzz_rust_heap_make();
     implfuzz_pages_make();
     implfuzz_candidates_make();

@@ -18,6 +18,8 @@
 #define RED_ZONE ((size_t)16)
 /* Sizes grow by a quarter; the last class holds blocks with pages of their own. */
 #define CLASSES 40
+/* Pages that may be touched behind those in use. */
+#define MARGIN 4096
 #define OWN_PAGES CLASSES
 
 struct header {
@@ -55,16 +57,27 @@ static unsigned class_for(size_t bytes)
     return class;
 }
 
+/* Memory that was never used cannot be touched, but for some pages behind the last one, which a judged call may allocate. */
+static void make_usable(size_t pages)
+{
+    if (pages <= STATE->usable_pages)
+        return;
+    pages = pages + MARGIN < ARENA_PAGES ? pages + MARGIN : ARENA_PAGES;
+    mprotect(ARENA + STATE->usable_pages * PAGE, (pages - STATE->usable_pages) * PAGE, PROT_READ | PROT_WRITE);
+    STATE->usable_pages = pages;
+}
+
 void implfuzz_arena_make(void)
 {
-    mmap(ARENA, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    mmap(ARENA, ARENA_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    make_usable(FIRST_PAGE);
     HEAD->top = FIRST_PAGE;
 }
 
 /* Between inputs; the system gives pages of zeros when they are touched again. */
 void implfuzz_arena_clear(void)
 {
-    madvise(ARENA, HEAD->top * PAGE, MADV_DONTNEED);
+    madvise(ARENA, STATE->usable_pages * PAGE, MADV_DONTNEED);
     HEAD->top = FIRST_PAGE;
 }
 
@@ -76,6 +89,11 @@ size_t implfuzz_live_blocks(void)
 size_t implfuzz_arena_used(void)
 {
     return HEAD->top * PAGE;
+}
+
+size_t implfuzz_arena_used_in(const unsigned char *head)
+{
+    return ((const struct arena *)head)->top * PAGE;
 }
 
 int implfuzz_is_arena(const void *address)
@@ -112,6 +130,7 @@ static struct header *new_pages(size_t pages, unsigned class)
     if (pages > ARENA_PAGES - HEAD->top)
         return NULL;
     size_t first = HEAD->top;
+    make_usable(first + pages);
     for (size_t page = first; page < first + pages; page++) {
         HEAD->first[page] = (uint32_t)first;
         HEAD->class_of[page] = (unsigned char)class;
@@ -212,6 +231,8 @@ void implfuzz_of_free(void *address)
     if (!address)
         return;
     if (!implfuzz_is_arena(address)) {
+        /* A block of the system's own, as from asprintf: it cannot be put back. */
+        implfuzz_outside("free");
         free(address);
         return;
     }
@@ -246,8 +267,10 @@ void *implfuzz_of_realloc(void *old, size_t bytes)
 {
     if (!old)
         return implfuzz_of_malloc(bytes);
-    if (!implfuzz_is_arena(old))
+    if (!implfuzz_is_arena(old)) {
+        implfuzz_outside("realloc");
         return realloc(old, bytes);
+    }
     struct header *block = start_of(old);
     if (!block)
         __builtin_trap();

@@ -35,8 +35,6 @@ void implfuzz_outside(const char *name)
             STATE->no_tape = name;
     if (STATE->purpose == BRANCHES)
         STATE->outside = name;
-    if (jumps)
-        STATE->judging = 0;
     /* What is outside cannot be put back: C runs on unjudged. */
     if (STATE->tracking)
         STATE->outside = name;

@@ -104,7 +104,7 @@ static enum excuse excuse_text(uint64_t c, uint64_t own, int is_text)
         if (byte == 0 && is_text)
             return (looks_so && at) || is_same_to_end(c, own, at) ? EQUAL_CONSTANTS : SAME_START;
         if (byte == 0)
-            return at > 1 ? EQUAL_CONSTANTS : OTHER_CONSTANT;
+            return at <= 1 ? OTHER_CONSTANT : is_same_to_end(c, own, at) ? EQUAL_CONSTANTS : SAME_START;
         looks_so &= is_print(byte);
         if (!is_text && !looks_so)
             return OTHER_CONSTANT;
@@ -123,16 +123,23 @@ enum excuse implfuzz_excuse(uint64_t c, uint64_t own, int moved, enum result kin
     return excuse_text(c, own, kind == RESULT_TEXT);
 }
 
+/* Whether neither C nor the candidate has ever allocated here. */
+static int is_unused(const unsigned char *address)
+{
+    size_t top = implfuzz_arena_used(), top_of_c = implfuzz_arena_used_in(after_c(ARENA));
+    return address >= ARENA + (top > top_of_c ? top : top_of_c);
+}
+
 /* Whether a byte of the arena that differs counts: in a block of C's or of the candidate's. */
 static int counts(const unsigned char *address, unsigned char then, int moved, enum excuse *excused)
 {
     const unsigned char *own = implfuzz_block(address);
     if (!own)
-        return 0;
+        return is_unused(address);
     int is_live = implfuzz_is_live(own), was_live = implfuzz_is_live(after_c(own));
     /* Nobody writes to a dead block but those that free it. */
     if (!is_live && !was_live)
-        return !moved && implfuzz_is_data(own, address) && *address != implfuzz_dead(1) && *address != *before_call(address);
+        return implfuzz_is_data(own, address) && *address != implfuzz_dead(1) && *address != *before_call(address);
     int is_new = !implfuzz_is_live(before_call(own));
     if (moved && (is_new || is_live != was_live)) {
         *excused = MOVED;
@@ -210,7 +217,7 @@ enum difference implfuzz_compare_pages(struct places *places, int moved)
             memcpy(&words[0], then + (byte & ~(size_t)7), 8);
             memcpy(&words[1], now + (byte & ~(size_t)7), 8);
             enum excuse excuse = implfuzz_excuse(words[0], words[1], moved, RESULT_UNKNOWN);
-            if (excuse == MOVED || excuse == OTHER_CONSTANT)
+            if (excuse != NONE && excuse != EQUAL_CONSTANTS)
                 places->excuse = excuse;
             if (excuse == NONE) {
                 implfuzz_add_place(places, now + byte, words[0], words[1]);

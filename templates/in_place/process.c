@@ -23,6 +23,18 @@ static int is_ours(int number)
     }
 }
 
+/* A fault that is blocked would end the program. */
+static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
+{
+    if (!set)
+        return NULL;
+    *copy = *set;
+    for (int number = 1; number < NSIG; number++)
+        if (is_ours(number))
+            sigdelset(copy, number);
+    return copy;
+}
+
 sighandler_t implfuzz_of_signal(int number, sighandler_t handler)
 {
     implfuzz_outside("signal");
@@ -32,11 +44,31 @@ sighandler_t implfuzz_of_signal(int number, sighandler_t handler)
 int implfuzz_of_sigaction(int number, const struct sigaction *action, struct sigaction *before)
 {
     implfuzz_outside("sigaction");
-    if (!is_ours(number))
-        return sigaction(number, action, before);
+    if (!is_ours(number)) {
+        struct sigaction copy;
+        if (action) {
+            copy = *action;
+            without_ours(&action->sa_mask, &copy.sa_mask);
+        }
+        return sigaction(number, action ? &copy : NULL, before);
+    }
     if (before)
         *before = (struct sigaction){.sa_handler = SIG_DFL};
     return 0;
+}
+
+int implfuzz_of_sigprocmask(int how, const sigset_t *set, sigset_t *before)
+{
+    sigset_t copy;
+    implfuzz_outside("sigprocmask");
+    return sigprocmask(how, without_ours(set, &copy), before);
+}
+
+int implfuzz_of_pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
+{
+    sigset_t copy;
+    implfuzz_outside("pthread_sigmask");
+    return pthread_sigmask(how, without_ours(set, &copy), before);
 }
 
 int implfuzz_of_sigaltstack(const stack_t *stack, stack_t *before)

@@ -118,7 +118,15 @@ static size_t room(const struct argument *argument, const uint64_t *values, uint
 static size_t written(const struct argument *argument, const uint64_t *values, uint64_t value, uint64_t result)
 {
     switch (argument->kind) {
-    case WRITTEN: return (int64_t)result < 0 ? 0 : argument->b < 0 ? result : result * values[argument->a];
+    case WRITTEN:
+        if ((int64_t)result < 0)
+            return 0;
+        /* A part of an item may be there behind the last one. */
+        if (argument->b < 0)
+            return result;
+        if (result < values[argument->b])
+            return (result + 1) * values[argument->a] - 1;
+        return result * values[argument->a];
     case TEXT: return result ? strlen((const char *)value) + 1 : 0;
     default: return room(argument, values, value);
     }
@@ -128,6 +136,13 @@ static size_t written(const struct argument *argument, const uint64_t *values, u
 static size_t place(const struct implfuzz_taped *of, size_t argument)
 {
     return of->arguments[argument].kind == STREAM ? TAPE_ARGUMENTS - 1 : argument;
+}
+
+/* The kernel cannot write to protected memory. */
+static void open_written(const struct implfuzz_taped *of, const uint64_t *values)
+{
+    for (size_t at = 0; at < of->count; at++)
+        implfuzz_open((unsigned char *)values[at], room(&of->arguments[at], values, values[at]));
 }
 
 /* C's call: it happens, and is kept. Where the tape has no room, C runs on unjudged. */
@@ -144,11 +159,9 @@ static uint64_t record(const struct implfuzz_taped *of, const uint64_t *values)
     struct taped_call *call = &tape->calls[tape->count];
     *call = (struct taped_call){.of = of, .at = tape->used};
     call->asked = values[2];
-    for (size_t at = 0; at < of->count; at++) {
+    for (size_t at = 0; at < of->count; at++)
         call->said[place(of, at)] = said(&of->arguments[at], values, values[at]);
-        /* The kernel cannot write to protected memory. */
-        implfuzz_open((unsigned char *)values[at], room(&of->arguments[at], values, values[at]));
-    }
+    open_written(of, values);
     int before = errno;
     call->result = of->function(values[0], values[1], values[2], values[3]);
     call->error = errno == before ? 0 : errno;
@@ -219,10 +232,10 @@ static uint64_t taped(const struct implfuzz_taped *of, uint64_t a, uint64_t b, u
     if (STATE->purpose == JUDGES && !STATE->no_tape) {
         if (STATE->in_candidate && !STATE->said[0])
             return answer(of, values);
-        if (!STATE->in_candidate && STATE->tracking)
-            return record(of, values);
         if (!STATE->in_candidate) {
-            implfuzz_open_arena();
+            if (STATE->tracking)
+                return record(of, values);
+            open_written(of, values);
             return of->function(a, b, c, d);
         }
     } else if (STATE->purpose == BRANCHES && !STATE->no_tape) {

@@ -12,8 +12,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Pages beyond the used ones that are protected, too: a call may allocate. */
-#define MARGIN 4096
 /* The fault for one page takes as long as to protect and open so many. */
 #define PAGES_OF_FAULT 128
 /* Calls for which the arena is opened, after the driver wrote to much of it. */
@@ -24,18 +22,16 @@ static void protect(const struct region *region, int access)
     mprotect(region->start, region->pages * PAGE, access);
 }
 
-/* The arena may grow a good deal during a call; memory beyond was never used. */
+/* A call may allocate pages behind the used ones, too. */
 static void protect_arena(void)
 {
     struct region *arena = &STATE->regions[0];
-    size_t wanted = implfuzz_arena_used() / PAGE + MARGIN;
-    wanted = wanted < ARENA_BYTES / PAGE ? wanted : ARENA_BYTES / PAGE;
-    if (!STATE->is_closed || wanted > arena->pages + MARGIN / 2) {
-        arena->pages = wanted;
-        protect(arena, PROT_READ);
-    } else {
+    if (STATE->is_closed && arena->pages == STATE->usable_pages) {
         for (size_t at = 0; at < STATE->open_count; at++)
             mprotect(STATE->open_pages[at], PAGE, PROT_READ);
+    } else {
+        arena->pages = STATE->usable_pages;
+        protect(arena, PROT_READ);
     }
     STATE->is_closed = 0;
 }
@@ -75,7 +71,7 @@ static int close_arena(void)
             return 0;
         STATE->open_pages[STATE->open_count++] = STATE->log[at].address;
     }
-    return most != 0;
+    return 1;
 }
 
 void implfuzz_untrack(void)
@@ -155,4 +151,3 @@ void implfuzz_open(unsigned char *start, size_t bytes)
     for (; bytes && page < start + bytes; page += PAGE)
         implfuzz_page_fault(page);
 }
-

@@ -18,6 +18,7 @@ implfuzz_trampoline:
     sub sp, sp, #FRAME
     keep_arguments sp
     str w17, [sp, #TARGET]
+    mov x0, sp
     bl implfuzz_judge_stack
     mov x9, x0
     ldr w0, [sp, #TARGET]

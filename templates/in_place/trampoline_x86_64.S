@@ -19,6 +19,7 @@ implfuzz_trampoline:
     and $-16, %rsp
     keep_arguments %rsp
     mov %r11d, TARGET(%rsp)
+    mov %rsp, %rdi
     call implfuzz_judge_stack
     mov TARGET(%rsp), %edi
     mov %rsp, %rsi

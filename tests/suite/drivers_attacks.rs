@@ -16,11 +16,16 @@ const char *name(struct chest **at, unsigned k);
 int sorted(struct chest **at, unsigned n);
 int save(struct chest **at, unsigned value);
 unsigned mixed(struct chest **at, unsigned a);
+unsigned stash(struct chest **at, unsigned char *bytes);
+void replace(struct chest **at, unsigned char **text);
+struct entry { char name[8]; int value; };
+void entry(struct chest **at, const struct entry **out, unsigned k);
 ";
 
 const LIBRARY: &str = "\
 #include \"chest.h\"
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 unsigned weave(struct chest **at, unsigned a) {
@@ -59,6 +64,10 @@ int save(struct chest **at, unsigned value) {
     close(file);
     return 0;
 }
+unsigned stash(struct chest **at, unsigned char *bytes) { return (*at)->last + bytes[0]; }
+void replace(struct chest **at, unsigned char **text) { (*at)->last++; free(*text); *text = 0; }
+static const struct entry ENTRIES[2] = {{\"even\", 1}, {\"odd\", 2}};
+void entry(struct chest **at, const struct entry **out, unsigned k) { (*at)->last = k; *out = &ENTRIES[k & 1]; }
 unsigned mixed(struct chest **at, unsigned a) { (*at)->last = a; return a * 2654435761u ^ a >> 3; }
 ";
 
@@ -78,6 +87,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         sum += own.weave(at, n) + (unsigned)sorted(at, n) + (unsigned char)classes(at, n)[1] + name(at, n)[1];
         digest(at, out, n);
         sum += out[3];
+        const struct entry *found;
+        entry(at, &found, n);
+        unsigned char *some = malloc(40);
+        memset(some, n, 40);
+        sum += stash(at, some) + found->value;
+        replace(at, &some);
     }
     unsigned char *text = malloc(size % 3);
     memset(text, '1', size % 3);
@@ -89,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 ";
 
 /// A port of each function, and how it is told from C.
-const WRONG: [(&str, &str, &str); 6] = [
+const WRONG: [(&str, &str, &str); 8] = [
     // C's own body: the entry is patched, what is behind it is not.
     (
         "weave",
@@ -156,6 +171,33 @@ const WRONG: [(&str, &str, &str); 6] = [
 }",
         "crash",
     ),
+    // Memory that nobody has allocated.
+    (
+        "stash",
+        "pub unsafe fn stash(at: *mut *mut ffi::chest, bytes: *mut ::core::ffi::c_uchar) -> ::core::ffi::c_uint {
+    unsafe {
+        let calls = bytes.add(1 << 20);
+        *calls = calls.read().wrapping_add(1);
+        (**at).last.wrapping_add(u32::from(*bytes))
+    }
+}",
+        "memory",
+    ),
+    // A block that it has freed, hidden by one more allocation.
+    (
+        "replace",
+        "pub unsafe fn replace(at: *mut *mut ffi::chest, text: *mut *mut ::core::ffi::c_uchar) {
+    unsafe {
+        libc::free(libc::malloc(100));
+        let old = *text;
+        (**at).last = (**at).last.wrapping_add(1);
+        libc::free(old.cast());
+        *old.add(7) = 99;
+        *text = core::ptr::null_mut();
+    }
+}",
+        "memory",
+    ),
     // Everybody may read the file.
     (
         "save",
@@ -181,6 +223,16 @@ const UNCLEAR: &str =
     "pub unsafe fn classes(at: *mut *mut ffi::chest, k: ::core::ffi::c_uint) -> *const ::core::ffi::c_char {
     unsafe { (**at).last = k };
     c\"\".as_ptr()
+}";
+/// The same texts, and other numbers behind them.
+const UNCLEAR_TABLE: &str =
+    "pub unsafe fn entry(at: *mut *mut ffi::chest, out: *mut *const ffi::entry, k: ::core::ffi::c_uint) {
+    static EVEN: ffi::entry = ffi::entry { name: [101, 118, 101, 110, 0, 0, 0, 0], value: 777 };
+    static ODD: ffi::entry = ffi::entry { name: [111, 100, 100, 0, 0, 0, 0, 0], value: 888 };
+    unsafe {
+        (**at).last = k;
+        *out = if k & 1 == 0 { &raw const EVEN } else { &raw const ODD };
+    }
 }";
 const RIGHT: &str =
     "pub unsafe fn name(at: *mut *mut ffi::chest, k: ::core::ffi::c_uint) -> *const ::core::ffi::c_char {
@@ -221,7 +273,7 @@ fn ports_that_know_the_judge_are_told_from_c() {
     for (function, port, _) in WRONG {
         plant(&mut module, function, if port.is_empty() { &table } else { port }).unwrap();
     }
-    for (function, port) in [("classes", UNCLEAR), ("name", RIGHT)] {
+    for (function, port) in [("classes", UNCLEAR), ("entry", UNCLEAR_TABLE), ("name", RIGHT)] {
         plant(&mut module, function, port).unwrap();
     }
     repo.write("rust/src/chest.rs", &module);
@@ -233,7 +285,9 @@ fn ports_that_know_the_judge_are_told_from_c() {
     for (function, _, _) in WRONG {
         assert_eq!(grades[function]["grade"], "refuted", "{function}: {json:#}");
     }
-    assert_eq!(grades["classes"]["grade"], "unverifiable", "{json:#}");
+    for function in ["classes", "entry"] {
+        assert_eq!(grades[function]["grade"], "unverifiable", "{function}: {json:#}");
+    }
     assert!(["weak", "verified"].contains(&grades["name"]["grade"].as_str().unwrap()), "{json:#}");
 
     // The audit has refused one of them before it ran. It does not run here.
@@ -245,7 +299,9 @@ fn ports_that_know_the_judge_are_told_from_c() {
     for (function, _, _) in WRONG {
         assert_eq!(grades[function]["grade"], "refuted", "{function}: {json:#}");
     }
-    assert_eq!(grades["classes"]["grade"], "unverifiable", "{json:#}");
+    for function in ["classes", "entry"] {
+        assert_eq!(grades[function]["grade"], "unverifiable", "{function}: {json:#}");
+    }
     assert!(["weak", "verified"].contains(&grades["name"]["grade"].as_str().unwrap()), "{json:#}");
 
     // The audit has refused one of them before it ran. It does not run here.
@@ -256,8 +312,10 @@ fn ports_that_know_the_judge_are_told_from_c() {
         assert_eq!(ports[function]["differs"]["what"], what, "{function}: {json:#}");
         assert_eq!(ports[function]["differs"]["unclear"], Value::Null, "{function}: {json:#}");
     }
-    let unclear = ports["classes"]["differs"]["unclear"].as_str().unwrap();
-    assert!(unclear.contains("the start of C's constant"), "{json:#}");
+    for function in ["classes", "entry"] {
+        let unclear = ports[function]["differs"]["unclear"].as_str().unwrap();
+        assert!(unclear.contains("the start of C's constant"), "{function}: {json:#}");
+    }
     assert_eq!(ports["name"]["differs"], Value::Null, "{json:#}");
 }
 

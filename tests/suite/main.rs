@@ -26,6 +26,7 @@ mod drivers_hostile;
 mod drivers_padding;
 mod drivers_programs;
 mod drivers_structs;
+mod drivers_system;
 mod dropin;
 mod errno;
 mod exhaustive;

@@ -1,0 +1,131 @@
+//! Drivers and libraries that use the system in unusual ways are judged like others: constructors, functions that may be
+//! missing, hooks, calls through pointers, blocked signals, jumps, and blocks of the system's own.
+
+use crate::support::{Repo, plant};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+const HEADER: &str = "\
+#include <setjmp.h>
+#include <stddef.h>
+struct trunk { unsigned char *bytes; char *text; unsigned count; jmp_buf back; };
+unsigned add(struct trunk *at, size_t where);
+unsigned nested(struct trunk *at, unsigned depth);
+void forget(struct trunk *at);
+unsigned hooked(struct trunk *at);
+void leave(struct trunk *at);
+unsigned hook(unsigned value);
+";
+
+const LIBRARY: &str = "\
+#include \"trunk.h\"
+#include <stdlib.h>
+unsigned add(struct trunk *at, size_t where) { at->bytes[where] += 3; return at->count += at->bytes[where + 1]; }
+unsigned nested(struct trunk *at, unsigned depth) {
+    jmp_buf here;
+    at->count++;
+    if (!setjmp(here)) longjmp(here, 1);
+    return depth ? nested(at, depth - 1) + 1 : 0;
+}
+void forget(struct trunk *at) { free(at->text); at->text = NULL; }
+unsigned hooked(struct trunk *at) { return at->count = hook(at->count); }
+void leave(struct trunk *at) { at->count++; longjmp(at->back, 1); }
+";
+
+const DRIVER: &str = "\
+#define _GNU_SOURCE
+#include \"../trunk.h\"
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+__attribute__((constructor)) static void begin(void) { setenv(\"TZ\", \"UTC\", 1); }
+__attribute__((weak)) size_t not_there(uint8_t *data);
+unsigned hook(unsigned value) { return value * 3 + 1; }
+static struct { ssize_t (*some)(int, const struct iovec *, int); } calls = {readv};
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct trunk *own = calloc(1, sizeof *own);
+    int file = open(\"/proc/self/stat\", O_RDONLY);
+    sigset_t all, before;
+    own->bytes = calloc(1, 4 << 20);
+    if (not_there) abort();
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    for (unsigned at = 0; at < 20; at++) {
+        size_t where = at * 4096 + (size ? data[0] : 0);
+        struct iovec part = {own->bytes + where + (1 << 20), 8};
+        add(own, where);
+        if (calls.some(file, &part, 1) != 8) abort();
+        if (nested(own, at % 3) != at % 3) abort();
+        if (asprintf(&own->text, \"%u\", at) < 0) abort();
+        forget(own);
+        hooked(own);
+        if (setjmp(own->back) == 0) leave(own);
+        add(own, where);
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    close(file);
+    free(own->bytes);
+    free(own);
+    return 0;
+}
+";
+
+/// The text of a port with this body.
+fn port(name: &str, arguments: &str, result: &str, body: &str) -> String {
+    format!(
+        "pub unsafe fn {name}(at: *mut ffi::trunk{arguments}){result} {{
+    // SAFETY: as in C.
+    unsafe {{ {body} }}
+}}"
+    )
+}
+
+#[test]
+fn unusual_drivers_run_and_judge() {
+    let repo = Repo::empty();
+    for (path, text) in [("trunk.h", HEADER), ("trunk.c", LIBRARY), ("fuzz/run.c", DRIVER)] {
+        repo.write(path, text);
+    }
+    repo.run(&["init"]).ok();
+    let mut module = repo.read("rust/src/trunk.rs");
+    let uint = " -> ::core::ffi::c_uint";
+    let add = "*(*at).bytes.add(where_) = (*(*at).bytes.add(where_)).wrapping_add(3);
+        (*at).count = (*at).count.wrapping_add(u32::from(*(*at).bytes.add(where_ + 1)));
+        (*at).count";
+    for (name, arguments, result, body) in [
+        ("add", ", where_: usize", uint, add),
+        ("hooked", "", uint, "(*at).count = (*at).count.wrapping_mul(3).wrapping_add(1); (*at).count"),
+        // It does not give the text back.
+        ("forget", "", "", "(*at).text = core::ptr::null_mut();"),
+    ] {
+        let text = port(name, arguments, result, body);
+        plant(&mut module, name, &text).unwrap_or_else(|| panic!("{module}"));
+    }
+    repo.write("rust/src/trunk.rs", &module);
+    let ran = repo.run(&["drivers", "--seconds", "1", "--ports", "--check", "--format", "json"]);
+    let json = ran.code(11).json("drivers");
+    let of = |list: &str| -> BTreeMap<String, Value> {
+        let all = json[list].as_array().unwrap().iter();
+        all.map(|one| (one["symbol"].as_str().unwrap().to_owned(), one.clone())).collect()
+    };
+    let (ports, checked) = (of("ports"), of("in_place"));
+    for name in ["add", "hooked"] {
+        assert_eq!(
+            (&ports[name]["differs"], &ports[name]["broke"]),
+            (&Value::Null, &Value::Null),
+            "{json:#}"
+        );
+        assert!(ports[name]["judged"].as_u64().unwrap() >= 10, "{json:#}");
+    }
+    for (name, why) in [("forget", "free"), ("nested", "longjmp"), ("leave", "longjmp")] {
+        let checked = &checked[name];
+        assert_eq!(checked["outside"].as_str().unwrap().trim_start_matches('_'), why, "{name}: {json:#}");
+        assert_eq!((&checked["judged"], &checked["differs"]), (&json!(0), &Value::Null), "{name}: {json:#}");
+    }
+    assert_eq!(ports["forget"]["judged"], json!(0), "{json:#}");
+}
