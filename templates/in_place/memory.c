@@ -57,7 +57,7 @@ static unsigned class_for(size_t bytes)
     return class;
 }
 
-/* Memory that was never used cannot be touched, but for some pages behind the last one, which a judged call may allocate. */
+/* Opens these pages and MARGIN more, which a judged call may allocate. Nothing can touch the rest of the arena. */
 static void make_usable(size_t pages)
 {
     if (pages <= STATE->usable_pages)

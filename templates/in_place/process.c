@@ -23,7 +23,7 @@ static int is_ours(int number)
     }
 }
 
-/* A fault that is blocked would end the program. */
+/* A fault ends the program if its signal is blocked. */
 static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
 {
     if (!set)

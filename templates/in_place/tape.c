@@ -121,10 +121,10 @@ static size_t written(const struct argument *argument, const uint64_t *values, u
     case WRITTEN:
         if ((int64_t)result < 0)
             return 0;
-        /* A part of an item may be there behind the last one. */
         if (argument->b < 0)
             return result;
-        if (result < values[argument->b])
+        /* A part of an item may follow the last whole one. */
+        if (result < values[argument->b] && values[argument->a])
             return (result + 1) * values[argument->a] - 1;
         return result * values[argument->a];
     case TEXT: return result ? strlen((const char *)value) + 1 : 0;

@@ -2,9 +2,9 @@
  * Logs the pages that a judged call writes. Before the call all tracked memory is write-protected; the handler of the fault
  * keeps a page as it was, and opens it.
  *
- * To protect and to open much memory takes longer than all else. So the arena may stay protected while the driver runs on:
- * then each page that the driver writes is opened alone, and only these are protected again. The system cannot write to
- * protected memory: before it is called, `outside.c` and `tape.c` open all, where they know of all such calls.
+ * Changing the protection of the whole arena is slow. So the arena may stay protected while the driver runs on: the handler
+ * opens each page that the driver writes, and the next call protects only these again. The system cannot write to protected
+ * memory, so `outside.c` opens the arena before it is called, and `tape.c` opens the bytes that a known function writes.
  */
 #define _GNU_SOURCE
 #include "in_place.h"
@@ -12,9 +12,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* The fault for one page takes as long as to protect and open so many. */
+/* One fault takes about as long as changing the protection of so many pages twice. */
 #define PAGES_OF_FAULT 128
-/* Calls for which the arena is opened, after the driver wrote to much of it. */
+/* After the driver wrote to many pages, the arena stays open behind so many calls. */
 #define OPEN_CALLS 16
 
 static void protect(const struct region *region, int access)

@@ -171,7 +171,7 @@ const WRONG: [(&str, &str, &str); 8] = [
 }",
         "crash",
     ),
-    // Memory that nobody has allocated.
+    // State in unallocated memory.
     (
         "stash",
         "pub unsafe fn stash(at: *mut *mut ffi::chest, bytes: *mut ::core::ffi::c_uchar) -> ::core::ffi::c_uint {
@@ -262,11 +262,7 @@ fn known(repo: &Repo) -> String {
 
 #[test]
 fn ports_that_know_the_judge_are_told_from_c() {
-    let repo = Repo::empty();
-    for (path, text) in [("chest.h", HEADER), ("chest.c", LIBRARY), ("fuzz/run.c", DRIVER)] {
-        repo.write(path, text);
-    }
-    repo.run(&["init"]).ok();
+    let repo = Repo::of(&[("chest.h", HEADER), ("chest.c", LIBRARY), ("fuzz/run.c", DRIVER)]);
     repo.run(&["drivers", "--seconds", "3"]).ok();
     let table = known(&repo);
     let mut module = repo.read("rust/src/chest.rs");

@@ -139,7 +139,6 @@ const PULL: &str = "pub unsafe fn pull(at: *mut ffi::store, where_: usize) -> ::
 
 /// What is said of `touch` and of `pull`, ported like this.
 fn judged_in_large_memory(pull: &str, code: i32) -> [Value; 2] {
-    let repo = Repo::empty();
     let header = "#include <stddef.h>
 struct store { unsigned char *bytes; long (*more)(unsigned char *at); };
 unsigned touch(struct store *at, size_t where);
@@ -149,10 +148,7 @@ long pull(struct store *at, size_t where);
 unsigned touch(struct store *at, size_t where) { at->bytes[where] += 3; return at->bytes[where + 1]; }
 long pull(struct store *at, size_t where) { return at->more ? at->more(at->bytes + where) : -1; }
 ";
-    for (file, text) in [("store.h", header), ("store.c", library), ("fuzz/big.c", BIG_DRIVER)] {
-        repo.write(file, text);
-    }
-    repo.run(&["init"]).ok();
+    let repo = Repo::of(&[("store.h", header), ("store.c", library), ("fuzz/big.c", BIG_DRIVER)]);
     let mut module = repo.read("rust/src/store.rs");
     plant(&mut module, "touch", TOUCH).unwrap();
     plant(&mut module, "pull", pull).unwrap();

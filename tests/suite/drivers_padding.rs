@@ -74,11 +74,7 @@ const BODIES: [(&str, &str); 5] = [
 
 #[test]
 fn values_are_told_from_padding() {
-    let repo = Repo::empty();
-    for (path, text) in [("cells.h", HEADER), ("cells.c", LIBRARY), ("fuzz/run.c", DRIVER)] {
-        repo.write(path, text);
-    }
-    repo.run(&["init"]).ok();
+    let repo = Repo::of(&[("cells.h", HEADER), ("cells.c", LIBRARY), ("fuzz/run.c", DRIVER)]);
     let mut module = repo.read("rust/src/cells.rs");
     for (name, body) in BODIES {
         let at = module.find(&format!("fn {name}(")).unwrap();

@@ -54,11 +54,7 @@ const BODIES: [(&str, &str, &str, &str); 3] = [
 
 #[test]
 fn structs_are_compared_however_they_are_returned() {
-    let repo = Repo::empty();
-    for (path, text) in [("results.h", HEADER), ("results.c", LIBRARY), ("fuzz/run.c", DRIVER)] {
-        repo.write(path, text);
-    }
-    repo.run(&["init"]).ok();
+    let repo = Repo::of(&[("results.h", HEADER), ("results.c", LIBRARY), ("fuzz/run.c", DRIVER)]);
     let stubs = repo.read("rust/src/results.rs");
     for is_wrong in [false, true] {
         let mut module = stubs.clone();

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 const HEADER: &str = "\
 #include <setjmp.h>
 #include <stddef.h>
+#include <stdio.h>
 struct trunk { unsigned char *bytes; char *text; unsigned count; jmp_buf back; };
 unsigned add(struct trunk *at, size_t where);
 unsigned nested(struct trunk *at, unsigned depth);
@@ -15,6 +16,7 @@ void forget(struct trunk *at);
 unsigned hooked(struct trunk *at);
 void leave(struct trunk *at);
 unsigned hook(unsigned value);
+size_t parts(struct trunk *at, FILE *stream);
 ";
 
 const LIBRARY: &str = "\
@@ -29,6 +31,7 @@ unsigned nested(struct trunk *at, unsigned depth) {
 }
 void forget(struct trunk *at) { free(at->text); at->text = NULL; }
 unsigned hooked(struct trunk *at) { return at->count = hook(at->count); }
+size_t parts(struct trunk *at, FILE *stream) { return fread(at->bytes, 0, 3, stream) + fread(at->bytes, 4, 100, stream); }
 void leave(struct trunk *at) { at->count++; longjmp(at->back, 1); }
 ";
 
@@ -65,6 +68,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         forget(own);
         hooked(own);
         if (setjmp(own->back) == 0) leave(own);
+        FILE *name = fopen(\"/proc/self/comm\", \"r\");
+        if (parts(own, name) == 0) abort();
+        fclose(name);
         add(own, where);
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
@@ -87,11 +93,7 @@ fn port(name: &str, arguments: &str, result: &str, body: &str) -> String {
 
 #[test]
 fn unusual_drivers_run_and_judge() {
-    let repo = Repo::empty();
-    for (path, text) in [("trunk.h", HEADER), ("trunk.c", LIBRARY), ("fuzz/run.c", DRIVER)] {
-        repo.write(path, text);
-    }
-    repo.run(&["init"]).ok();
+    let repo = Repo::of(&[("trunk.h", HEADER), ("trunk.c", LIBRARY), ("fuzz/run.c", DRIVER)]);
     let mut module = repo.read("rust/src/trunk.rs");
     let uint = " -> ::core::ffi::c_uint";
     let add = "*(*at).bytes.add(where_) = (*(*at).bytes.add(where_)).wrapping_add(3);
@@ -100,6 +102,13 @@ fn unusual_drivers_run_and_judge() {
     for (name, arguments, result, body) in [
         ("add", ", where_: usize", uint, add),
         ("hooked", "", uint, "(*at).count = (*at).count.wrapping_mul(3).wrapping_add(1); (*at).count"),
+        // Items of no bytes, and one that ends early.
+        (
+            "parts",
+            ", stream: *mut ffi::FILE",
+            " -> usize",
+            "libc::fread((*at).bytes.cast(), 0, 3, stream.cast()) + libc::fread((*at).bytes.cast(), 4, 100, stream.cast())",
+        ),
         // It does not give the text back.
         ("forget", "", "", "(*at).text = core::ptr::null_mut();"),
     ] {
@@ -114,7 +123,7 @@ fn unusual_drivers_run_and_judge() {
         all.map(|one| (one["symbol"].as_str().unwrap().to_owned(), one.clone())).collect()
     };
     let (ports, checked) = (of("ports"), of("in_place"));
-    for name in ["add", "hooked"] {
+    for name in ["add", "hooked", "parts"] {
         assert_eq!(
             (&ports[name]["differs"], &ports[name]["broke"]),
             (&Value::Null, &Value::Null),

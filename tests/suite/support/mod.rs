@@ -100,6 +100,16 @@ impl Repo {
         repo
     }
 
+    /// A repository with these files and their texts, after `init`.
+    pub fn of(files: &[(&str, &str)]) -> Self {
+        let repo = Self::empty();
+        for (path, text) in files {
+            repo.write(path, text);
+        }
+        repo.run(&["init"]).ok();
+        repo
+    }
+
     pub fn root(&self) -> &Path {
         self.dir.path()
     }
