@@ -125,6 +125,8 @@ struct region {
 #define CANDIDATES 64
 /* Places of differences that are told. */
 #define PLACES 16
+/* Sizes of blocks in the arena, which grow by a quarter. */
+#define CLASSES 40
 #define SEEN ((size_t)1 << 16)
 /* The kernel has a limit of 65,530 mappings, and each page of the log makes two. */
 #define LOG_PAGES (1u << 14)
@@ -193,6 +195,7 @@ struct state {
     /* How many calls will leave it open. */
     size_t open_calls;
     size_t usable_pages; /* of the arena: those behind cannot be touched */
+    size_t class_sizes[CLASSES];
     unsigned char *before, *after; /* LOG_PAGES pages each, in the order of the log */
     /* What C answered: a page, then `stack_after`, then `after`. */
     unsigned char *secret;

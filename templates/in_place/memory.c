@@ -16,10 +16,9 @@
 #define ARENA_PAGES (ARENA_BYTES / PAGE)
 #define HEADER ((size_t)16)
 #define RED_ZONE ((size_t)16)
-/* Sizes grow by a quarter; the last class holds blocks with pages of their own. */
-#define CLASSES 40
 /* Pages that may be touched behind those in use. */
 #define MARGIN 4096
+/* The last class holds blocks with pages of their own. */
 #define OWN_PAGES CLASSES
 
 struct header {
@@ -32,7 +31,7 @@ struct header {
 struct arena {
     size_t top;  /* pages in use */
     size_t live; /* blocks in use */
-    struct header *freed[CLASSES];
+    struct header *freed[CLASSES + 1];
     /* For each page: the first one that holds blocks of the same kind, and their class. */
     uint32_t first[ARENA_PAGES];
     unsigned char class_of[ARENA_PAGES];
@@ -43,10 +42,7 @@ struct arena {
 
 static size_t size_of_class(unsigned class)
 {
-    size_t size = 32;
-    for (; class; class--)
-        size = (size + size / 4 + 15) & ~(size_t)15;
-    return size;
+    return STATE->class_sizes[class];
 }
 
 static unsigned class_for(size_t bytes)
@@ -72,9 +68,17 @@ void implfuzz_arena_make(void)
     mmap(ARENA, ARENA_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     make_usable(FIRST_PAGE);
     HEAD->top = FIRST_PAGE;
+    size_t size = 32;
+    for (unsigned class = 0; class < CLASSES; class++) {
+        STATE->class_sizes[class] = size;
+        size = (size + size / 4 + 15) & ~(size_t)15;
+    }
 }
 
-/* Between inputs; the system gives pages of zeros when they are touched again. */
+/*
+ * Between inputs; the system gives pages of zeros when they are touched again. Clearing them by hand takes no faults, but
+ * protecting pages that stay mapped takes longer than that.
+ */
 void implfuzz_arena_clear(void)
 {
     madvise(ARENA, STATE->usable_pages * PAGE, MADV_DONTNEED);
@@ -139,6 +143,27 @@ static struct header *new_pages(size_t pages, unsigned class)
     return (struct header *)(ARENA + first * PAGE);
 }
 
+static size_t own_pages(const struct header *block)
+{
+    size_t first = (size_t)((const unsigned char *)block - ARENA) / PAGE, pages = 1;
+    while (first + pages < HEAD->top && HEAD->first[first + pages] == first)
+        pages++;
+    return pages;
+}
+
+/* A block with so many pages of its own. */
+static struct header *large_block(size_t pages)
+{
+    struct header **next = &HEAD->freed[OWN_PAGES];
+    while (*next && own_pages(*next) != pages)
+        next = &(*next)->next;
+    struct header *block = *next;
+    if (!block)
+        return new_pages(pages, OWN_PAGES);
+    *next = block->next;
+    return block;
+}
+
 static size_t capacity(const struct header *block)
 {
     size_t page = (size_t)((const unsigned char *)block - ARENA) / PAGE;
@@ -162,7 +187,7 @@ void *implfuzz_of_malloc(size_t bytes)
     unsigned class = class_for(needed);
     struct header *block;
     if (class == OWN_PAGES) {
-        block = new_pages((needed + PAGE - 1) / PAGE, class);
+        block = large_block((needed + PAGE - 1) / PAGE);
     } else {
         size_t size = size_of_class(class);
         if (!HEAD->freed[class]) {
@@ -246,10 +271,8 @@ void implfuzz_of_free(void *address)
     block->size = 0;
     HEAD->live--;
     STATE->allocations = STATE->allocations * 31 + (uintptr_t)address;
-    if (HEAD->class_of[page] != OWN_PAGES) {
-        block->next = HEAD->freed[HEAD->class_of[page]];
-        HEAD->freed[HEAD->class_of[page]] = block;
-    }
+    block->next = HEAD->freed[HEAD->class_of[page]];
+    HEAD->freed[HEAD->class_of[page]] = block;
 }
 
 void *implfuzz_of_calloc(size_t count, size_t size)

@@ -130,23 +130,38 @@ static int is_unused(const unsigned char *address)
     return address >= ARENA + (top > top_of_c ? top : top_of_c);
 }
 
-/* Whether a byte of the arena that differs counts: in a block of C's or of the candidate's. */
-static int counts(const unsigned char *address, unsigned char then, int moved, enum excuse *excused)
+/* A stretch of the arena whose bytes belong to one block, or to none. */
+struct stretch {
+    const unsigned char *end, *block;
+    int is_live, was_live, is_new, is_dead;
+};
+
+static struct stretch stretch_at(const unsigned char *address)
 {
-    const unsigned char *own = implfuzz_block(address);
-    if (!own)
+    const unsigned char *page_end = (const unsigned char *)((uintptr_t)address & ~(PAGE - 1)) + PAGE;
+    const unsigned char *block = implfuzz_block(address);
+    if (!block)
+        return (struct stretch){.end = page_end};
+    const unsigned char *next = implfuzz_next_block(block);
+    int is_live = implfuzz_is_live(block), was_live = implfuzz_is_live(after_c(block));
+    return (struct stretch){next && next < page_end ? next : page_end, block, is_live, was_live,
+                            !implfuzz_is_live(before_call(block)), !is_live && !was_live};
+}
+
+/* Whether a byte of the stretch that differs counts: in a block of C's or of the candidate's. */
+static int counts(const struct stretch *in, const unsigned char *address, unsigned char then, int moved, enum excuse *excused)
+{
+    if (!in->block)
         return is_unused(address);
-    int is_live = implfuzz_is_live(own), was_live = implfuzz_is_live(after_c(own));
     /* Nobody writes to a dead block but those that free it. */
-    if (!is_live && !was_live)
-        return implfuzz_is_data(own, address) && *address != implfuzz_dead(1) && *address != *before_call(address);
-    int is_new = !implfuzz_is_live(before_call(own));
-    if (moved && (is_new || is_live != was_live)) {
+    if (in->is_dead)
+        return implfuzz_is_data(in->block, address) && *address != implfuzz_dead(1) && *address != *before_call(address);
+    if (moved && (in->is_new || in->is_live != in->was_live)) {
         *excused = MOVED;
         return 0;
     }
     /* What C never wrote has no value. */
-    return !(is_new && was_live && then == STATE->fresh);
+    return !(in->is_new && in->was_live && then == STATE->fresh);
 }
 
 /* Whether these bytes behind a block are other than they were, where it was in use, and no red zone. */
@@ -205,13 +220,21 @@ void implfuzz_add_place(struct places *places, const unsigned char *address, uin
 enum difference implfuzz_compare_pages(struct places *places, int moved)
 {
     enum difference first = SAME;
+    unsigned char dead = implfuzz_dead(1);
     for (size_t at = 0; at < STATE->logged; at++) {
         const unsigned char *now = STATE->log[at].address, *then = after(at);
         if (memcmp(now, then, PAGE) == 0)
             continue;
         int is_arena = implfuzz_is_arena(now);
+        struct stretch in = {.end = now};
         for (size_t byte = 0; byte < PAGE && places->count < PLACES; byte++) {
-            if (now[byte] == then[byte] || (is_arena && !counts(now + byte, then[byte], moved, &places->excuse)))
+            if (now[byte] == then[byte])
+                continue;
+            if (is_arena && now + byte >= in.end)
+                in = stretch_at(now + byte);
+            if (in.is_dead && now[byte] == dead)
+                continue;
+            if (is_arena && !counts(&in, now + byte, then[byte], moved, &places->excuse))
                 continue;
             uint64_t words[2];
             memcpy(&words[0], then + (byte & ~(size_t)7), 8);
