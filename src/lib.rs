@@ -1,28 +1,28 @@
 //! `cargo implfuzz`: ports a C library to Rust symbol by symbol. A model proposes, the C original disposes, the
-//! evidence stays. The floors of the modules are described in `DESIGN.md` and held by `tests/architecture.rs`.
+//! evidence stays. The layers of the modules are described in `DESIGN.md` and checked by `tests/architecture.rs`.
 
-// floor 0: plain data
+// layer 0: plain data
 pub mod error;
 pub mod digest;
 pub mod symbol;
 pub mod verdict;
 pub mod test_record;
 pub mod event;
-// floor 1: the outside
+// layer 1: the outside
 pub mod platform;
 pub mod config;
 pub mod store;
 pub mod llm;
-// floor 2: the two languages
+// layer 2: the two languages
 pub mod c;
 pub mod contract;
 pub mod rust;
 pub mod harness;
-// floor 3: running and reading candidates
+// layer 3: running and reading candidates
 pub mod audit;
 pub mod fuzz;
 pub mod in_place;
-// floor 4: what the tool does
+// layer 4: what the tool does
 pub mod project;
 pub mod evidence;
 pub mod drivers;
@@ -30,7 +30,7 @@ pub mod judge;
 pub mod port;
 pub mod testgen;
 pub mod dropin;
-// floor 5: output
+// layer 5: output
 pub mod report;
-// floor 6: the command line
+// layer 6: the command line
 pub mod cli;

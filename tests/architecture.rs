@@ -1,4 +1,4 @@
-//! Checks what `DESIGN.md` says about the shape of the crate: floors, homes of libraries, sizes of files.
+//! Checks what `DESIGN.md` says about the shape of the crate: layers, homes of libraries, sizes of files.
 //!
 //! Sources are read with syn, so comments and strings do not count; code under `#[cfg(test)]` may use any module.
 
@@ -200,25 +200,25 @@ impl<'ast> Visit<'ast> for Paths {
     }
 }
 
-/// The public modules of `lib.rs` in order, each with the floor whose comment stands above it.
+/// The public modules of `lib.rs` in order, each with the layer whose comment stands above it.
 fn modules() -> Vec<(String, u32)> {
     let text = std::fs::read_to_string(root().join("src/lib.rs")).unwrap();
-    let mut floor = None;
+    let mut layer = None;
     let mut modules = Vec::new();
     for line in text.lines() {
-        if let Some(number) = line.strip_prefix("// floor ") {
+        if let Some(number) = line.strip_prefix("// layer ") {
             let number = number
                 .split(':')
                 .next()
                 .expect("a split has a first part")
                 .trim()
                 .parse()
-                .expect("a floor is a number");
-            assert!(floor.is_none_or(|last| last < number), "floors of lib.rs rise");
-            floor = Some(number);
+                .expect("a layer is a number");
+            assert!(layer.is_none_or(|last| last < number), "layers of lib.rs rise");
+            layer = Some(number);
         } else if let Some(name) = line.strip_prefix("pub mod ") {
             let name = name.strip_suffix(';').expect("modules have files of their own").to_owned();
-            modules.push((name, floor.expect("the first module stands on a floor")));
+            modules.push((name, layer.expect("the first module is in a layer")));
         }
     }
     modules
@@ -253,7 +253,7 @@ fn modules_use_only_what_stands_before_them() {
                 problems.push(format!("src/{file}: `crate::{used}` is not a public module of lib.rs"))
             }
             (Some(user_at), Some(used_at)) if used_at > user_at => problems.push(format!(
-                "src/{file}: `{user}` (floor {}) uses `{used}` (floor {}), which stands behind it",
+                "src/{file}: `{user}` (layer {}) uses `{used}` (layer {}), which comes after it",
                 modules[user_at].1, modules[used_at].1
             )),
             _ => {}

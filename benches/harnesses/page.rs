@@ -48,7 +48,8 @@ fn in_place(libraries: &[Value]) -> String {
         format!("| {} |\n", cells.join(" | "))
     };
     let rows: String = measured.iter().map(row).collect();
-    let unseen: Vec<&str> = real::UNSEEN.iter().map(|lib| lib.package).collect();
+    let is_shown = |name: &&str| measured.iter().any(|library| package(library) == *name);
+    let unseen: Vec<&str> = real::UNSEEN.iter().map(|lib| lib.package).filter(is_shown).collect();
     let unseen = unseen.join(", ");
     let older = measured.iter().filter(|library| library["in_place"]["fuzzes_on"] != true);
     let older: Vec<&str> = older.map(|library| package(library)).collect();
@@ -61,8 +62,8 @@ fn in_place(libraries: &[Value]) -> String {
     };
     format!(
         "\n## In place\n\n\
-         Functions can also be judged at the calls that a [driver](drivers.md) makes. Each of these libraries has one driver, in `benches/drivers/`. \
-         Allocations may fail here, too. Nobody looked at these libraries before they were first measured: {unseen}. Since then, the results of the first four have been used to improve the tool and the drivers.{older}\n\n\
+         Functions can also be judged at the calls that a [driver](drivers.md) makes. Each library in this table has one driver, in `benches/drivers/`. \
+         Allocations may fail here, too. These libraries were not used in development before they were first measured: {unseen}. Since then, the results of the first four have been used to improve the tool and the drivers.{older}\n\n\
          - **reached**: share of the functions that the driver calls. **in place**: share of all functions for which the driver's calls kill at least {:.0} % of the mutants. \
          **harness**: share with a working harness, as above. **either**: share of all functions that meet at least one of these two conditions. **either of reached**: the same share of the functions that the driver reaches.\n\
          - **C differs**: number of functions for which C differs from an unchanged copy of itself; it must be 0.\n\
@@ -102,9 +103,9 @@ fn new_drivers(libraries: &[Value]) -> String {
     format!(
         "\n## New drivers\n\n\
          The same with the driver that [`drivers --new`](drivers.md#a-new-driver) writes, without any edit. It is fuzzed for a minute.\n\n\
-         - **called**: functions that the driver calls. **C breaks**: inputs on which C breaks, because the driver does what no program would do.\n\n\
+         - **called**: functions that the driver calls. **C crashes or hangs**: inputs on which C crashes or hangs, because the driver does what no program would do.\n\n\
          `cargo bench --bench harnesses -- --new-driver --write [PACKAGE...]` writes this table.\n\n\
-         | library | functions | called | C breaks | reached | share | in place | either | C differs |\n\
+         | library | functions | called | C crashes or hangs | reached | share | in place | either | C differs |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|--:|\n{rows}"
     )
 }
@@ -114,8 +115,7 @@ fn head() -> String {
         "# Harnesses of real C libraries\n\n\
          This page measures harnesses, without any port or model. The tool makes a harness for each function, then runs it on the C original and on mutants of the C function.\n\n\
          A harness *works* if C never differs from itself, C accepts at least {:.0} % of the inputs, and at least {:.0} % of the mutants of the C function are killed within the time limit. \
-         A port of a function without a working harness stays `weak` or cannot be judged at all. So the share of working harnesses limits the share of `verified` ports today, \
-         unless a person or a model adds contracts or fuzz targets.\n\n\
+         Without a working harness, a port can become `verified` only with the help of a [driver](#in-place), or after a person or a model has added a contract or a fuzz target.\n\n\
          - **tier**: share of the functions in each tier. The tier says how a harness can call a function (A: arguments decoded from the input, B: values from the library's constructors, E: heuristics, C: needs hints, D: cannot be called).\n\
          - **with harness**, **working**: share of all functions that have a harness, and that have a working harness. **external**: number of functions that are not `static`. **working of these**: share of the external functions that have a working harness.\n\
          - **equivalent**: number of mutants that compile to the same code as the original; **mutants killed** does not count them. No mutant was marked as equivalent by hand.\n\

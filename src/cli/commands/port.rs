@@ -37,8 +37,8 @@ pub struct Args {
     /// Try these candidate sources in this order (`c2rust`, `model`); overrides `candidates`
     #[arg(long = "candidate", value_name = "SOURCES", value_delimiter = ',', value_parser = maker)]
     candidates: Vec<Maker>,
-    /// Ask the model for the port alone if the C text shows how the function is called (unified), or for a fuzz target and the
-    /// port in separate exchanges (three-step); overrides port.workflow
+    /// Ask the model for the port only (unified), or for a fuzz target and the port in separate exchanges (three-step);
+    /// in both, ask for a contract first if the C text does not show how the function is called; overrides port.workflow
     #[arg(long, value_name = "NAME", value_parser = workflow())]
     workflow: Option<Workflow>,
     /// Print the order and the sizes of the first prompts, and port nothing

@@ -38,7 +38,8 @@ pub struct Args {
     /// End each campaign after N executions
     #[arg(long, value_name = "N")]
     runs: Option<u64>,
-    /// Also measure how many mutants of the Rust text the harness kills, for grade.mutant_seconds per unrefuted port
+    /// Also run mutants of the Rust text of each unrefuted port, for up to grade.mutant_seconds, and list those that
+    /// survive
     #[arg(long)]
     mutants: bool,
 }

@@ -27,7 +27,8 @@ pub struct Args {
     /// Number of changes to ask for
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// Test categories: benchmark (all five), commander, mecha_coder, or a comma-separated list
+    /// Test categories: benchmark (all five), commander (existence, correctness, boundary), mecha_coder (correctness,
+    /// boundary), or a comma-separated list
     #[arg(long, value_name = "CONTEXT", default_value = "benchmark")]
     context: TestGenContext,
 }

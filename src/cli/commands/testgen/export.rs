@@ -13,7 +13,7 @@ use serde_json::json;
 /// Run kept tests on C again, and write those that still pass to `rust/tests/testgen_<symbol>.rs` and the seeds
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Functions; exports the best run of each, or the last run if no run kept a test
+    /// Functions; exports the best run of each (with --valid, the last run if no run kept a test)
     #[arg(required_unless_present_any = ["run", "all"])]
     symbols: Vec<String>,
     /// Export this run

@@ -29,11 +29,12 @@ pub struct Args {
     /// Select all functions that have a harness
     #[arg(long, conflicts_with_all = ["symbols", "task"])]
     all: bool,
-    /// Test categories: benchmark (all five), commander, mecha_coder, or a comma-separated list
+    /// Test categories: benchmark (all five), commander (existence, correctness, boundary), mecha_coder (correctness,
+    /// boundary), or a comma-separated list
     #[arg(long, value_name = "CONTEXT", default_value = "benchmark")]
     context: TestGenContext,
-    /// Number or hash prefix of the configuration, or `current` [default: the current one, or the built-in one if none is
-    /// current; once that one has a score for the kind of function and the context, the one with the best mean score]
+    /// Number or hash prefix of the configuration, or `current` [default: the current configuration (else the built-in
+    /// one), until it has a score in this context; then the best-scoring one for the kind of function]
     #[arg(long, value_name = "ID")]
     with: Option<String>,
     /// Do not write a test file or seeds
