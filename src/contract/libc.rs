@@ -299,12 +299,13 @@ const INTRINSICS: [&str; 12] = [
 ];
 
 /// Names after `__builtin_` that are intrinsics; a libc function with that prefix is judged without it.
-const BUILTINS: [&str; 39] = [
+const BUILTINS: [&str; 47] = [
     "clz", "ctz", "clrsb", "popcount", "parity", "bswap", "bitreverse", "rotate", "expect", "assume",
     "unreachable", "trap", "prefetch", "constant_p", "object_size", "dynamic_object_size", "add_overflow",
     "sub_overflow", "mul_overflow", "sadd", "uadd", "ssub", "usub", "smul", "umul", "shuffle", "elementwise",
     "convertvector", "huge_val", "inf", "isgreater", "isless", "isunordered", "isfinite", "isnormal", "addc",
-    "subc", "reduce", "ia32_",
+    "subc", "reduce", "ia32_", "isinf", "isnan", "isfpclass", "issignaling", "signbit", "fpclassify", "nan",
+    "flt_rounds",
 ];
 
 #[cfg(test)]
@@ -378,7 +379,7 @@ mod tests {
     fn what_reaches_out_of_the_library_never_only_computes() {
         for name in [
             "memcpy", "__memcpy_chk", "__builtin_memcpy", "sqrtf", "fmodl", "qsort", "__builtin_clz",
-            "_mm_add_epi8",
+            "__builtin_isinf_sign", "__builtin_flt_rounds", "_mm_add_epi8",
         ] {
             assert!(only_computes(name), "{name}");
         }
