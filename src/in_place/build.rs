@@ -50,16 +50,20 @@ const RUNTIME: [(&str, &str); 22] = [
 /// Those that are compiled for each driver: they name the functions of the system that its program calls.
 const OF_PROGRAMS: [&str; 2] = ["outside.S", "tape.c"];
 
-/// Functions keep their calls: what is inlined has no entry.
-const PATCHABLE: [&str; 9] = [
+/// Functions keep their calls: what is inlined has no entry. String literals keep their symbols, which say how long they
+/// are: a text may go on behind its first NUL.
+const PATCHABLE: [&str; 10] = [
     "-O1", "-g0", "-w", "-fno-pie", "-fno-lto", "-fno-inline", "-fno-optimize-sibling-calls",
-    "-fno-stack-protector", "-U_FORTIFY_SOURCE",
+    "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-Wa,-L",
 ];
 /// gcc also passes arguments in its own ways where it sees all callers.
 const PATCHABLE_GCC: [&str; 4] = ["-fno-ipa-sra", "-fno-ipa-cp", "-fno-ipa-ra", "-fno-partial-inlining"];
 
 /// Counters of source coverage, in units and for the linker.
 const COUNTED: [&str; 2] = ["-fprofile-instr-generate", "-fcoverage-mapping"];
+
+/// All is found before the program starts, and local symbols stay.
+const LINKED: [&str; 3] = ["-no-pie", "-Wl,-z,now", "-Wl,--discard-none"];
 
 /// What goes into a program.
 #[derive(Debug, Clone, Copy)]
@@ -81,6 +85,8 @@ pub struct Built {
     rest: Vec<OsString>,
     outside: Outside,
     addresses: Addresses,
+    /// Where programs begin in memory.
+    base: u64,
 }
 
 /// Builds everything but the drivers.
@@ -118,7 +124,7 @@ pub fn library(parts: Parts, place: Place) -> Result<Built> {
         rest.push(port.rest.into_os_string());
         rest.extend(port.native.iter().map(Into::into));
     }
-    Ok(Built { objects, rest, outside, addresses })
+    Ok(Built { objects, rest, outside, addresses, base: base() })
 }
 
 impl Built {
@@ -138,14 +144,23 @@ impl Built {
         place.done(job, &driver.file)?;
         let objects = self.with_system(driver, &object, parts, place)?;
         let program = place.dir.join(format!("in-place-{}", driver.name));
-        let job = place.compiler(Language::Cxx).dir(parts.root).timeout(time_limits::COMPILE_C);
-        let job = job.args(["-no-pie", "-Wl,-z,now"]).args(&self.objects).args(objects).args(&self.rest);
-        let job = job.args(parts.link.iter().map(|name| format!("-l{name}"))).args(["-lm", "-lpthread"]);
-        let mut job = job.args(&parts.settings.link).arg("-o").arg(&program);
-        if matches!(parts.candidates, Candidates::Branches) {
-            job = job.args(COUNTED);
+        let link = |base: &str| {
+            let job = place.compiler(Language::Cxx).dir(parts.root).timeout(time_limits::COMPILE_C);
+            let job = job.args(LINKED).arg(base).args(&self.objects).args(&objects).args(&self.rest);
+            let job = job.args(parts.link.iter().map(|name| format!("-l{name}"))).args(["-lm", "-lpthread"]);
+            let mut job = job.args(&parts.settings.link).arg("-o").arg(&program);
+            if matches!(parts.candidates, Candidates::Branches) {
+                job = job.args(COUNTED);
+            }
+            place.done(job, &driver.file)
+        };
+        // Linkers name it in two ways.
+        match link(&format!("-Wl,-Ttext-segment={:#x}", self.base)) {
+            Err(error) if error.to_string().contains("-Ttext-segment") => {
+                link(&format!("-Wl,--image-base={:#x}", self.base))?;
+            }
+            done => done?,
         }
-        place.done(job, &driver.file)?;
         Ok(program)
     }
 
@@ -269,10 +284,19 @@ impl Place<'_> {
 /// Flags that say where the judge's memory is.
 type Addresses = [String; 3];
 
+fn chance() -> u64 {
+    std::hash::RandomState::new().build_hasher().finish()
+}
+
+/// An address in the lowest two gigabytes, as code without PIE asks for, but none that a size or an offset often has: an
+/// integer between addresses of constants cannot be told from one.
+fn base() -> u64 {
+    0x2000_0000 + chance() % 0x4000 * 0x1_0000
+}
+
 /// Where the judge's own state, the arena and Rust's heap are: addresses that a port cannot have been written for, and of
 /// which none says where another one is.
 fn addresses() -> Addresses {
-    let chance = || std::hash::RandomState::new().build_hasher().finish();
     let names = [("STATE", 0x2000_0000_0000_u64), ("ARENA", 0x2800_0000_0000), ("HEAP", 0x3000_0000_0000)];
     // In steps of two megabytes, below the next one.
     names.map(|(name, start)| format!("-DIMPLFUZZ_{name}={:#x}", start + ((chance() & 0x3f_ffff) << 21)))

@@ -1,6 +1,6 @@
 /*
- * The named constants of the program, from its own file: what a pointer to one leads to ends where the constant does, and
- * not at the first NUL.
+ * The constants of the program, from its own file: what a pointer to one leads to ends where the constant does, and not at
+ * the first NUL. And how long the functions of the library are.
  */
 #define _GNU_SOURCE
 #include "in_place.h"
@@ -20,7 +20,17 @@ static int by_start(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
-static void keep(const Elf64_Sym *symbols, size_t count)
+/* How long the functions are that have an entry. */
+static void keep_functions(const Elf64_Sym *symbols, size_t count)
+{
+    for (size_t at = 0; at < count; at++)
+        if (ELF64_ST_TYPE(symbols[at].st_info) == STT_FUNC)
+            for (size_t entry = 0; entry < implfuzz_entry_count; entry++)
+                if ((uintptr_t)implfuzz_entries[entry].address == symbols[at].st_value)
+                    STATE->bodies[entry].end = implfuzz_entries[entry].address + symbols[at].st_size;
+}
+
+static void keep_constants(const Elf64_Sym *symbols, size_t count)
 {
     STATE->constants = implfuzz_somewhere(count * sizeof *STATE->constants + 1, PROT_READ | PROT_WRITE);
     for (size_t at = 0; at < count; at++) {
@@ -44,9 +54,13 @@ void implfuzz_constants_make(void)
         return;
     const Elf64_Ehdr *head = (const Elf64_Ehdr *)own;
     const Elf64_Shdr *sections = (const Elf64_Shdr *)(own + head->e_shoff);
-    for (unsigned at = 0; at < head->e_shnum; at++)
-        if (sections[at].sh_type == SHT_SYMTAB)
-            keep((const Elf64_Sym *)(own + sections[at].sh_offset), sections[at].sh_size / sizeof(Elf64_Sym));
+    for (unsigned at = 0; at < head->e_shnum; at++) {
+        if (sections[at].sh_type != SHT_SYMTAB)
+            continue;
+        const Elf64_Sym *symbols = (const Elf64_Sym *)(own + sections[at].sh_offset);
+        keep_constants(symbols, sections[at].sh_size / sizeof *symbols);
+        keep_functions(symbols, sections[at].sh_size / sizeof *symbols);
+    }
     munmap(own, (size_t)about.st_size);
 }
 

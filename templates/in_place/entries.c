@@ -16,9 +16,10 @@ extern unsigned char implfuzz_trampoline[];
 static void write_code(unsigned char *at, const void *code, size_t bytes)
 {
     unsigned char *page = (unsigned char *)((uintptr_t)at & ~(PAGE - 1));
-    mprotect(page, 2 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
+    size_t pages = ((size_t)(at - page) + bytes + PAGE - 1) / PAGE;
+    mprotect(page, pages * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
     memcpy(at, code, bytes);
-    mprotect(page, 2 * PAGE, PROT_READ | PROT_EXEC);
+    mprotect(page, pages * PAGE, PROT_READ | PROT_EXEC);
     __builtin___clear_cache((char *)at, (char *)at + bytes);
 }
 
@@ -64,10 +65,31 @@ void implfuzz_unpatch(uint32_t function)
 }
 
 #if defined(__x86_64__)
-static const unsigned char barrier[] = {0xcc}; /* int3 */
+static const unsigned char trap[] = {0xcc}; /* int3 */
 #else
-static const unsigned char barrier[] = {0x00, 0x00, 0x20, 0xd4}; /* brk #0 */
+static const unsigned char trap[] = {0x00, 0x00, 0x20, 0xd4}; /* brk #0 */
 #endif
+
+/* Where the length of a function is not known, its first instruction at least is a trap. */
+static size_t body_bytes(size_t entry)
+{
+    unsigned char *start = implfuzz_entries[entry].address + ROOM, *end = STATE->bodies[entry].end;
+    return end > start + sizeof trap ? (size_t)(end - start) & ~(sizeof trap - 1) : sizeof trap;
+}
+
+void implfuzz_entries_make(void)
+{
+    size_t bytes = 0;
+    for (size_t at = 0; at < implfuzz_entry_count; at++)
+        bytes += body_bytes(at);
+    /* The code of each function, and room for the traps of the longest one. */
+    unsigned char *room = implfuzz_somewhere(2 * bytes + 1, PROT_READ | PROT_WRITE);
+    for (size_t at = 0; at < bytes; at++)
+        room[bytes + at] = trap[at % sizeof trap];
+    STATE->traps = room + bytes;
+    for (size_t at = 0; at < implfuzz_entry_count; room += body_bytes(at), at++)
+        STATE->bodies[at].code = room;
+}
 
 void implfuzz_bar(uint32_t function, int is_barred)
 {
@@ -75,10 +97,11 @@ void implfuzz_bar(uint32_t function, int is_barred)
         const struct implfuzz_entry *entry = &implfuzz_entries[at];
         if (entry->function != function)
             continue;
-        unsigned char *first = STATE->first_bytes[at];
+        unsigned char *start = entry->address + ROOM, *code = STATE->bodies[at].code;
+        size_t bytes = body_bytes(at);
         if (is_barred)
-            memcpy(first, entry->address + ROOM, sizeof barrier);
-        write_code(entry->address + ROOM, is_barred ? barrier : first, sizeof barrier);
+            memcpy(code, start, bytes);
+        write_code(start, is_barred ? STATE->traps : code, bytes);
     }
 }
 

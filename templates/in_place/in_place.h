@@ -238,6 +238,10 @@ struct state {
     /* rust_heap.c; `said` is what a panic printed */
     size_t rust_used, rust_live, rust_touched;
     char said[512];
+    /* The newest block of Rust's heap. */
+    size_t rust_last;
+    /* A hash of the bytes that a whole run sends to the system. */
+    uint64_t sent;
     /* The size, and 1, of a block behind which the candidate wrote before it freed it. */
     uint64_t overflown;
     /* constants.c */
@@ -245,8 +249,11 @@ struct state {
         uint64_t start, end;
     } *constants;
     size_t constant_count;
-    /* entries.c: what stands behind the room of each entry while C's body is barred */
-    unsigned char (*first_bytes)[4];
+    /* entries.c: for each entry the end of the function, where it is known, and its code while C's body is barred */
+    struct body {
+        unsigned char *end, *code;
+    } *bodies;
+    unsigned char *traps; /* as many as the longest function has room for */
 };
 
 /* Each build has others, of which none says where another one is: a port that does not read the program's code knows the
@@ -285,6 +292,8 @@ const unsigned char *implfuzz_next_block(const unsigned char *header);
 
 /* What is written over a block that is freed, by C or by a candidate: another byte. */
 unsigned char implfuzz_dead(int by_candidate);
+/* Whether the header of a freed block is as the allocator leaves it. */
+int implfuzz_is_free_header(const unsigned char *header);
 /* Whether a byte of a block is one that the program may use. */
 int implfuzz_is_data(const unsigned char *header, const unsigned char *address);
 
@@ -333,6 +342,8 @@ enum excuse implfuzz_excuse(uint64_t c, uint64_t own, int moved, enum result kin
 /* rust_heap.c */
 void implfuzz_rust_heap_make(void);
 void implfuzz_rust_heap_clear(void);
+/* Whether a candidate wrote to memory of Rust's allocator that is not its own: behind blocks, or to freed ones. */
+int implfuzz_rust_heap_is_damaged(void);
 
 /* constants.c */
 void implfuzz_constants_make(void);
@@ -342,7 +353,9 @@ uint64_t implfuzz_end_of_constant(uint64_t address);
 /* entries.c */
 void implfuzz_patch(uint32_t function);
 void implfuzz_unpatch(uint32_t function);
-/* Puts a trap at the start of C's own body of a function, behind its entry, or removes it. */
+/* Finds room for the code of functions that are barred. */
+void implfuzz_entries_make(void);
+/* Fills C's own body of a function with traps, from its entry to its end, or puts it back. */
 void implfuzz_bar(uint32_t function, int is_barred);
 int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *frame, struct result_registers *result);
 void implfuzz_end_call(void);

@@ -266,6 +266,10 @@ static enum difference try(void *code, void *nested, const struct call *call, co
         difference = LEFT_PROCESS;
     if (difference == SAME && STATE->rust_live != 0)
         difference = DIFFERS_HEAP;
+    if (has_returned && nested && implfuzz_rust_heap_is_damaged()) {
+        snprintf(STATE->said, sizeof STATE->said, "it writes to memory of Rust's allocator that is not its own");
+        difference = CRASHED;
+    }
     put_back(call);
     return difference;
 }

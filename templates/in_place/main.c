@@ -96,16 +96,16 @@ static int drive(const unsigned char *data, size_t size)
     return (int)result.integer[0];
 }
 
-/* What the driver leaves: its result, variables, and blocks in use. */
+/* What the driver leaves: its result, variables, blocks in use, and what it sent to the system. */
 struct left {
     int result;
     size_t live;
-    uint64_t variables;
+    uint64_t variables, sent;
 };
 
 static struct left leave_of(int result)
 {
-    struct left left = {result, implfuzz_live_blocks(), 0xcbf29ce484222325u};
+    struct left left = {result, implfuzz_live_blocks(), 0xcbf29ce484222325u, STATE->sent};
     const struct region *variables = &STATE->regions[1];
     for (size_t at = 0; at < variables->pages * PAGE; at++)
         left.variables = (left.variables ^ variables->start[at]) * 0x100000001b3u;
@@ -117,7 +117,7 @@ enum end { AGREES, OTHERWISE, UNSTEADY };
 
 static int is_same(const struct left *a, const struct left *b)
 {
-    return a->result == b->result && a->live == b->live && a->variables == b->variables;
+    return a->result == b->result && a->live == b->live && a->variables == b->variables && a->sent == b->sent;
 }
 
 static enum end replaced(const struct work *work, const unsigned char *data, size_t size)
@@ -130,6 +130,7 @@ static enum end replaced(const struct work *work, const unsigned char *data, siz
         unsigned char *own = implfuzz_of_malloc(size);
         memcpy(own, copy, size);
         STATE->said[0] = 0;
+        STATE->sent = 0xcbf29ce484222325u;
         implfuzz_rust_heap_clear();
         if (at == 2)
             implfuzz_patch((uint32_t)work->function);
@@ -269,12 +270,13 @@ int main(int count, char **words)
     STATE->report = report ? atoi(report) : 1;
     size_t bytes = implfuzz_function_count * sizeof(struct counts);
     STATE->counts = implfuzz_somewhere(bytes, PROT_READ | PROT_WRITE);
-    STATE->first_bytes = implfuzz_somewhere(implfuzz_entry_count * sizeof *STATE->first_bytes + 1, PROT_READ | PROT_WRITE);
+    STATE->bodies = implfuzz_somewhere(implfuzz_entry_count * sizeof *STATE->bodies + 1, PROT_READ | PROT_WRITE);
     STATE->stack_before = implfuzz_somewhere(STACK_BYTES, PROT_READ | PROT_WRITE);
     implfuzz_rust_heap_make();
     implfuzz_pages_make();
     implfuzz_candidates_make();
     implfuzz_constants_make();
+    implfuzz_entries_make();
     char *next = script();
     if (LLVMFuzzerInitialize)
         LLVMFuzzerInitialize(&count, &words);

@@ -241,6 +241,14 @@ const unsigned char *implfuzz_next_block(const unsigned char *header)
     return class == OWN_PAGES ? NULL : header + size_of_class(class);
 }
 
+int implfuzz_is_free_header(const unsigned char *header)
+{
+    const unsigned char *next = (const unsigned char *)((const struct header *)header)->next;
+    unsigned class = HEAD->class_of[(size_t)(header - ARENA) / PAGE];
+    return !next || (implfuzz_is_arena(next) && implfuzz_block(next) == next && !implfuzz_is_live(next) &&
+                     HEAD->class_of[(size_t)(next - ARENA) / PAGE] == class);
+}
+
 unsigned char implfuzz_dead(int by_candidate)
 {
     return (unsigned char)(STATE->fresh ^ (by_candidate ? 0x3c : 0x5a));

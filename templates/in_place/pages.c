@@ -82,6 +82,13 @@ static int is_same_to_end(uint64_t c, uint64_t own, size_t at)
     return 1;
 }
 
+/* Whether C's constant ends behind this NUL, as far as is known, or goes on with another one, as a row of a table does. */
+static int is_end_of_text(uint64_t c, size_t at)
+{
+    uint64_t end = implfuzz_end_of_constant(c);
+    return c + at + 1 >= end || !((unsigned char *)c)[at + 1];
+}
+
 static int is_print(unsigned char byte)
 {
     return byte >= ' ' || byte == '\n' || byte == '\t' || byte == '\r';
@@ -102,7 +109,7 @@ static enum excuse excuse_text(uint64_t c, uint64_t own, int is_text)
         if (byte != ((unsigned char *)own)[at])
             return OTHER_CONSTANT;
         if (byte == 0 && is_text)
-            return (looks_so && at) || is_same_to_end(c, own, at) ? EQUAL_CONSTANTS : SAME_START;
+            return (looks_so && at && is_end_of_text(c, at)) || is_same_to_end(c, own, at) ? EQUAL_CONSTANTS : SAME_START;
         if (byte == 0)
             return at <= 1 ? OTHER_CONSTANT : is_same_to_end(c, own, at) ? EQUAL_CONSTANTS : SAME_START;
         looks_so &= is_print(byte);
@@ -154,8 +161,10 @@ static int counts(const struct stretch *in, const unsigned char *address, unsign
     if (!in->block)
         return is_unused(address);
     /* Nobody writes to a dead block but those that free it. */
+    if (in->is_dead && !implfuzz_is_data(in->block, address))
+        return !implfuzz_is_free_header(in->block);
     if (in->is_dead)
-        return implfuzz_is_data(in->block, address) && *address != implfuzz_dead(1) && *address != *before_call(address);
+        return *address != implfuzz_dead(1) && *address != *before_call(address);
     if (moved && (in->is_new || in->is_live != in->was_live)) {
         *excused = MOVED;
         return 0;
@@ -239,7 +248,10 @@ enum difference implfuzz_compare_pages(struct places *places, int moved)
             uint64_t words[2];
             memcpy(&words[0], then + (byte & ~(size_t)7), 8);
             memcpy(&words[1], now + (byte & ~(size_t)7), 8);
-            enum excuse excuse = implfuzz_excuse(words[0], words[1], moved, RESULT_UNKNOWN);
+            /* What is no list of free blocks any more is wrong, whatever the order of blocks. */
+            int is_header = in.is_dead && !implfuzz_is_data(in.block, now + byte);
+            places->is_certain |= is_header;
+            enum excuse excuse = is_header ? NONE : implfuzz_excuse(words[0], words[1], moved, RESULT_UNKNOWN);
             if (excuse != NONE && excuse != EQUAL_CONSTANTS)
                 places->excuse = excuse;
             if (excuse == NONE) {

@@ -24,18 +24,26 @@ void implfuzz_rust_heap_clear(void)
 {
     if (STATE->rust_touched)
         madvise(HEAP, HEAP_BYTES, MADV_DONTNEED);
-    STATE->rust_used = STATE->rust_live = STATE->rust_touched = 0;
+    STATE->rust_used = STATE->rust_live = STATE->rust_touched = STATE->rust_last = 0;
     STATE->said[0] = 0;
 }
 
-/* Before a block; behind it there are as many bytes of `GUARD`. */
+/* Before a block; behind it there are at least as many bytes of `GUARD`. */
 struct block {
     uint64_t magic;
     size_t bytes;
+    size_t previous; /* the block before it; 0 where there is none */
+    uint64_t guard;
 };
 #define LIVE 0x1f5c0de5a11ce5eeu
+#define FREED 0x0ddba11c0ffee5a5u
 #define GUARD 0xd9
 #define GUARD_BYTES sizeof(struct block)
+#define GUARDS 0xd9d9d9d9d9d9d9d9u
+/* What is not given yet is zero: so many bytes of it are looked at. */
+#define BEYOND ((size_t)16384)
+/* Freed memory is used again by calls that need more than this. */
+#define MOST_KEPT ((size_t)64 << 20)
 
 static struct block *block_of(void *address)
 {
@@ -49,10 +57,14 @@ static void *take(size_t align, size_t bytes)
         errno = ENOMEM;
         return NULL;
     }
+    unsigned char *end = HEAP + STATE->rust_used, *header = (unsigned char *)block_of(HEAP + start);
+    /* Where alignment leaves a gap. */
+    memset(end, GUARD, (size_t)(header - end));
     STATE->rust_used = start + bytes + GUARD_BYTES;
     STATE->rust_live++;
     STATE->rust_touched = 1;
-    *block_of(HEAP + start) = (struct block){LIVE ^ bytes, bytes};
+    *block_of(HEAP + start) = (struct block){LIVE ^ bytes, bytes, STATE->rust_last, GUARDS};
+    STATE->rust_last = start;
     memset(HEAP + start + bytes, GUARD, GUARD_BYTES);
     return memset(HEAP + start, STATE->fresh, bytes);
 }
@@ -77,10 +89,42 @@ static void give(void *address)
     for (size_t at = 0; at < GUARD_BYTES; at++)
         if (((unsigned char *)address)[block->bytes + at] != GUARD)
             wrong_use("it writes behind a block of Rust's allocator");
-    block->magic = 0;
+    block->magic = FREED ^ block->bytes;
     memset(address, implfuzz_dead(1), block->bytes);
-    if (--STATE->rust_live == 0)
-        STATE->rust_used = 0;
+    if (--STATE->rust_live == 0 && STATE->rust_used > MOST_KEPT) {
+        if (implfuzz_rust_heap_is_damaged())
+            wrong_use("it writes to memory of Rust's allocator that is not its own");
+        madvise(HEAP, HEAP_BYTES, MADV_DONTNEED);
+        STATE->rust_used = STATE->rust_last = 0;
+    }
+}
+
+static int is_filled(const unsigned char *at, const unsigned char *end, unsigned char byte)
+{
+    while (at < end && *at == byte)
+        at++;
+    return at == end;
+}
+
+int implfuzz_rust_heap_is_damaged(void)
+{
+    if (!STATE->rust_touched)
+        return 0;
+    const unsigned char *end = HEAP + STATE->rust_used;
+    if (!is_filled(end, end + BEYOND < HEAP + HEAP_BYTES ? end + BEYOND : HEAP + HEAP_BYTES, 0))
+        return 1;
+    for (size_t start = STATE->rust_last; start;) {
+        const struct block *block = block_of(HEAP + start);
+        int is_freed = block->magic == (FREED ^ block->bytes);
+        if ((!is_freed && block->magic != (LIVE ^ block->bytes)) || block->guard != GUARDS || block->previous >= start)
+            return 1;
+        const unsigned char *data = HEAP + start, *behind = data + block->bytes;
+        if (block->bytes > STATE->rust_used || behind > end || !is_filled(behind, end, GUARD) || (is_freed && !is_filled(data, behind, implfuzz_dead(1))))
+            return 1;
+        end = (const unsigned char *)block;
+        start = block->previous;
+    }
+    return 0;
 }
 
 void *implfuzz_rust_malloc(size_t bytes)
