@@ -4,6 +4,7 @@ use super::candidates::Candidates;
 use super::driver::{Driver, Language};
 use super::outside::{self, Outside};
 use super::place::Place;
+use super::runtime::RUNTIME;
 use super::{aside, port, table, tape};
 use crate::c::entries::{CALLED, Entries, ROOM, inline_functions_have_copies};
 use crate::c::flags::old_c_flags;
@@ -20,35 +21,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::path::{Path, PathBuf};
-
-/// The judge's own files.
-const RUNTIME: [(&str, &str); 22] = [
-    ("in_place.h", include_str!("../../templates/in_place/in_place.h")),
-    ("places.c", include_str!("../../templates/in_place/places.c")),
-    ("memory.c", include_str!("../../templates/in_place/memory.c")),
-    ("constants.c", include_str!("../../templates/in_place/constants.c")),
-    ("pages.c", include_str!("../../templates/in_place/pages.c")),
-    ("track.c", include_str!("../../templates/in_place/track.c")),
-    ("entries.c", include_str!("../../templates/in_place/entries.c")),
-    ("rust_heap.c", include_str!("../../templates/in_place/rust_heap.c")),
-    ("candidate.c", include_str!("../../templates/in_place/candidate.c")),
-    ("tape.c", include_str!("../../templates/in_place/tape.c")),
-    ("judge.c", include_str!("../../templates/in_place/judge.c")),
-    ("calls.c", include_str!("../../templates/in_place/calls.c")),
-    ("branches.c", include_str!("../../templates/in_place/branches.c")),
-    ("report.c", include_str!("../../templates/in_place/report.c")),
-    ("main.c", include_str!("../../templates/in_place/main.c")),
-    ("new.cpp", include_str!("../../templates/in_place/new.cpp")),
-    ("registers.inc", include_str!("../../templates/in_place/registers.inc")),
-    ("process.c", include_str!("../../templates/in_place/process.c")),
-    ("outside.c", include_str!("../../templates/in_place/outside.c")),
-    ("outside.S", include_str!("../../templates/in_place/outside.S")),
-    ("trampoline_x86_64.S", include_str!("../../templates/in_place/trampoline_x86_64.S")),
-    ("trampoline_aarch64.S", include_str!("../../templates/in_place/trampoline_aarch64.S")),
-];
-
-/// Those that are compiled for each driver: they name the functions of the system that its program calls.
-const OF_PROGRAMS: [&str; 2] = ["outside.S", "tape.c"];
 
 /// Functions keep their calls: what is inlined has no entry. String literals keep their symbols, which say how long they
 /// are: a text may go on behind its first NUL.
@@ -84,7 +56,6 @@ pub struct Built {
     /// Rust's own libraries, and arguments for the linker.
     rest: Vec<OsString>,
     outside: Outside,
-    addresses: Addresses,
     /// Where programs begin in memory.
     base: u64,
 }
@@ -99,7 +70,7 @@ pub fn library(parts: Parts, place: Place) -> Result<Built> {
     for (name, text) in RUNTIME {
         write_atomic(&place.dir.join(name), text.as_bytes())?;
     }
-    let table = table::text(parts.library, parts.entries, parts.candidates);
+    let table = table::text(parts.library, parts.entries, parts.candidates) + &addresses();
     write_atomic(&place.dir.join("table.c"), table.as_bytes())?;
     let numbered: Vec<(usize, &Unit)> = parts.library.units.iter().enumerate().collect();
     let mut objects: Vec<PathBuf> = numbered
@@ -117,14 +88,19 @@ pub fn library(parts: Parts, place: Place) -> Result<Built> {
     for object in &objects {
         place.rename(object, &renames)?;
     }
-    let addresses = addresses();
-    objects.extend(place.runtime(&addresses)?);
+    objects.extend(place.runtime()?);
+    let table = place.dir.join("table.o");
+    place.done(
+        place.own_c(Language::C).args(["-c", "-o"]).arg(&table).arg("table.c"),
+        Utf8Path::new("table.c"),
+    )?;
+    objects.push(table);
     let mut rest = Vec::new();
     if let Some(port) = port {
         rest.push(port.rest.into_os_string());
         rest.extend(port.native.iter().map(Into::into));
     }
-    Ok(Built { objects, rest, outside, addresses, base: base() })
+    Ok(Built { objects, rest, outside, base: base() })
 }
 
 impl Built {
@@ -185,7 +161,7 @@ impl Built {
         let knows_calls = format!("-DKNOWS_CALLS={}", u8::from(is_alone && program.is_complete));
         let compile = |source: &str, kind: &str, more: &[String]| {
             let made = place.dir.join(format!("{kind}-{}.o", driver.name));
-            let job = place.own_c(Language::C, &self.addresses).args(more);
+            let job = place.own_c(Language::C).args(more);
             let job = job.arg(format!("-DNAMES=\"{}\"", names(kind)));
             place.done(job.args(["-c", "-o"]).arg(&made).arg(source), Utf8Path::new(source))?;
             Ok::<_, Error>(made)
@@ -254,35 +230,7 @@ impl Place<'_> {
         }
         Ok(object)
     }
-
-    /// A compiler of the judge's own files.
-    fn own_c(&self, language: Language, addresses: &Addresses) -> Job {
-        let job = self.compiler(language).dir(self.dir).timeout(time_limits::COMPILE_OWN_C);
-        job.args(["-O2", "-w", "-fno-pie", "-fno-stack-protector"]).args(addresses)
-    }
-
-    fn runtime(&self, addresses: &Addresses) -> Result<Vec<PathBuf>> {
-        let sources = RUNTIME.iter().map(|(name, _)| *name).chain(["table.c"]);
-        let is_compiled = |name: &&str| {
-            !name.ends_with(".h")
-                && !name.ends_with(".inc")
-                && !is_foreign(name)
-                && !OF_PROGRAMS.contains(name)
-        };
-        let sources: Vec<&str> = sources.filter(is_compiled).collect();
-        let compile = |name: &str| {
-            let object = self.dir.join(format!("{name}.o"));
-            let language = if name.ends_with(".cpp") { Language::Cxx } else { Language::C };
-            let job = self.own_c(language, addresses).args(["-c", "-o"]).arg(&object).arg(name);
-            self.done(job, Utf8Path::new(name))?;
-            Ok(object)
-        };
-        sources.into_par_iter().map(compile).collect()
-    }
 }
-
-/// Flags that say where the judge's memory is.
-type Addresses = [String; 3];
 
 fn chance() -> u64 {
     std::hash::RandomState::new().build_hasher().finish()
@@ -296,17 +244,13 @@ fn base() -> u64 {
 
 /// Where the judge's own state, the arena and Rust's heap are: addresses that a port cannot have been written for, and of
 /// which none says where another one is.
-fn addresses() -> Addresses {
-    let names = [("STATE", 0x2000_0000_0000_u64), ("ARENA", 0x2800_0000_0000), ("HEAP", 0x3000_0000_0000)];
+fn addresses() -> String {
     // In steps of two megabytes, below the next one.
-    names.map(|(name, start)| format!("-DIMPLFUZZ_{name}={:#x}", start + ((chance() & 0x3f_ffff) << 21)))
+    let [state, arena, heap] = [0x2000_0000_0000, 0x2800_0000_0000, 0x3000_0000_0000]
+        .map(|start| start + ((chance() & 0x3f_ffff) << 21));
+    format!("\nconst struct implfuzz_memory implfuzz_memory = {{{state:#x}, {arena:#x}, {heap:#x}}};\n")
 }
 
 fn lines<'l>(all: &'l BTreeMap<RelPath, Vec<String>>, unit: &Unit) -> &'l [String] {
     all.get(&unit.file).map(Vec::as_slice).unwrap_or_default()
-}
-
-/// Whether the file is for another machine.
-fn is_foreign(name: &str) -> bool {
-    name.starts_with("trampoline_") && !name.contains(std::env::consts::ARCH)
 }

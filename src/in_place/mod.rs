@@ -1,8 +1,8 @@
 //! Runs a C library with its drivers, and judges functions inside of these executions: where the program calls a
 //! function, C runs, memory is put back, a candidate runs on the same memory, and both results are compared.
 //!
-//! `driver` finds drivers, `corpus` makes their inputs (with `dictionary`), `focus` makes further ones for one function, `build` makes the program (with `table`, `returned`, `port`, `outside` and
-//! `tape`), `run` runs it (with `aside`), `told` reads how a candidate was told from C, `typed` says what a difference means, and `values` which values differ. The judge itself is C, in `templates/in_place`;
+//! `driver` finds drivers, `corpus` makes their inputs (with `dictionary`), `focus` makes further ones for one function, `build` makes the program (with `table`, `runtime`, `returned`, `port`,
+//! `outside` and `tape`), `run` runs it (with `aside`), `told` reads how a candidate was told from C, `typed` says what a difference means, and `values` which values differ. The judge itself is C, in `templates/in_place`;
 //! DESIGN.md describes it.
 
 pub mod driver;
@@ -13,6 +13,7 @@ pub mod outside;
 pub mod candidates;
 mod returned;
 pub mod table;
+mod runtime;
 mod port;
 pub mod build;
 mod dictionary;

@@ -256,15 +256,15 @@ struct state {
     unsigned char *traps; /* as many as the longest function has room for */
 };
 
-/* Each build has others, of which none says where another one is: a port that does not read the program's code knows the
- * arena alone. */
-#ifndef IMPLFUZZ_STATE
-#define IMPLFUZZ_STATE 0x200000000000
-#define IMPLFUZZ_ARENA 0x280000000000
-#define IMPLFUZZ_HEAP 0x300000000000
-#endif
-#define STATE ((struct state *)IMPLFUZZ_STATE)
-#define ARENA ((unsigned char *)IMPLFUZZ_ARENA)
+/*
+ * Generated, in table.c: each build has other addresses, of which none says where another one is. A port that does not read
+ * the program's own data knows the arena alone.
+ */
+extern const struct implfuzz_memory {
+    uintptr_t state, arena, heap;
+} implfuzz_memory;
+#define STATE ((struct state *)implfuzz_memory.state)
+#define ARENA ((unsigned char *)implfuzz_memory.arena)
 #define ARENA_BYTES ((size_t)1 << 30)
 
 /* places.c: memory at an address that nothing tells, which can be accessed so. */

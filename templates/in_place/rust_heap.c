@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
-#define HEAP ((unsigned char *)IMPLFUZZ_HEAP)
+#define HEAP ((unsigned char *)implfuzz_memory.heap)
 #define HEAP_BYTES ((size_t)1 << 30)
 
 void implfuzz_rust_heap_make(void)
