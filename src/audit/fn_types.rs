@@ -26,22 +26,3 @@ impl<'ast> Visit<'ast> for FnAliases {
         }
     }
 }
-
-/// The value that a block or parentheses have.
-pub(super) fn value_of(expr: &syn::Expr) -> &syn::Expr {
-    let inner = match expr {
-        syn::Expr::Paren(inner) => Some(&*inner.expr),
-        syn::Expr::Block(inner) => value_of_block(&inner.block),
-        syn::Expr::Unsafe(inner) => value_of_block(&inner.block),
-        _ => None,
-    };
-    inner.map_or(expr, value_of)
-}
-
-/// The last expression of a block, if the block has its value.
-pub(super) fn value_of_block(block: &syn::Block) -> Option<&syn::Expr> {
-    match block.stmts.last() {
-        Some(syn::Stmt::Expr(value, None)) => Some(value),
-        _ => None,
-    }
-}

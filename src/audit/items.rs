@@ -132,7 +132,7 @@ impl Walker<'_, '_, '_> {
             syn::Pat::Ident(name)
                 if self.scopes.allowed.signature.inputs.iter().any(|wanted| has_name(wanted, name)) =>
             {
-                self.scopes.top().variables.insert(plain(&name.ident));
+                self.scopes.top().declare_variable(plain(&name.ident));
             }
             other => self.visit_pat(other),
         }

@@ -14,6 +14,7 @@ mod captures;
 mod macros;
 mod reserved;
 mod fn_types;
+mod fn_values;
 mod interior;
 mod refusals;
 mod scope;

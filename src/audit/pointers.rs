@@ -1,17 +1,17 @@
 //! Function pointers that come out of other memory: `transmute`, casts of data pointers, aliases that hide the type.
 
 use super::Rule;
-use super::fn_types::value_of;
 use super::own_crate::mentions;
 use super::scope::{Meaning, Space};
 use super::walk::Walker;
 use crate::rust::item::plain;
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::spanned::Spanned;
 
-const FN_TYPE: &str = "a reply with `unsafe` may not name function pointer types, nor choose among functions as values, because \
-    memory could be read as one: use `impl Fn(…)`, or the type from the bindings, or call the functions by name";
+const FN_TYPE: &str = "a reply with `unsafe` may not name function pointer types, nor use functions or closures as values (in \
+    arrays, tuples, fields, branches), because memory could be read as one: call functions by name, or pass them as arguments \
+    to `impl Fn(…)` or to the type from the bindings";
 
 impl Walker<'_, '_, '_> {
     /// Refuses `path`, which means `meaning`, when it is a `transmute` that could make a function pointer.
@@ -50,43 +50,12 @@ impl Walker<'_, '_, '_> {
         }
     }
 
-    /// Where memory can be read as anything, the type alone makes a function pointer of it. A cast cannot.
+    /// Where memory can be read and written as anything, a type makes a function pointer of it, and a value can be replaced.
     pub(super) fn fn_types_beside_unsafe(&mut self) {
         if self.unsafe_count > 0 {
             for span in std::mem::take(&mut self.fn_type_spans) {
                 self.refuse(Rule::FnPointer, span, FN_TYPE);
             }
-        }
-    }
-
-    /// Notes where values meet that the compiler gives one type: of different functions it makes function pointers.
-    pub(super) fn values_meet<'e>(&mut self, values: impl IntoIterator<Item = &'e syn::Expr>) {
-        let is_function = |value: &&syn::Expr| match value {
-            syn::Expr::Closure(_) => true,
-            syn::Expr::Path(path) => self.names_function(path),
-            _ => false,
-        };
-        let functions: Vec<Span> =
-            values.into_iter().map(value_of).filter(is_function).map(Spanned::span).collect();
-        if functions.len() > 1 {
-            self.fn_type_spans.extend(functions);
-        }
-    }
-
-    /// Functions have small letters, and `Some` and its like are functions, too. What the bindings have are constants: a port
-    /// may not name C's functions.
-    fn names_function(&self, path: &syn::ExprPath) -> bool {
-        let names: Vec<String> = path.path.segments.iter().map(|s| plain(&s.ident)).collect();
-        let Some(last) = names.last() else { return false };
-        if names.iter().any(|name| name == "ffi") {
-            return false;
-        }
-        match self.scopes.resolve(&names, path.path.leading_colon.is_some(), Space::Value) {
-            Meaning::Own(_) | Meaning::Path(_) => {
-                last.starts_with(|first: char| first.is_lowercase() || first == '_')
-            }
-            Meaning::Prelude => ["Some", "Ok", "Err"].contains(&last.as_str()),
-            Meaning::Local | Meaning::Ambiguous(_) | Meaning::Unknown => false,
         }
     }
 

@@ -39,8 +39,14 @@ pub(super) struct Scope {
     /// An item: variables and generics of the levels around it are not visible inside.
     pub(super) barrier: bool,
     pub variables: BTreeSet<String>,
+    /// Those of the variables that a `let` binds to a function or a closure.
+    function_variables: BTreeSet<String>,
     pub(super) generics: BTreeSet<String>,
     values: BTreeSet<String>,
+    /// Those of the values that are functions: items and constructors with fields in parentheses.
+    functions: BTreeSet<String>,
+    /// The same for variants, by enum.
+    tuple_variants: BTreeMap<String, BTreeSet<String>>,
     types: BTreeSet<String>,
     variants: BTreeMap<String, BTreeSet<String>>,
     imports: BTreeMap<String, UseLeaf>,
@@ -90,17 +96,25 @@ impl Scope {
     pub fn declare(&mut self, item: &syn::Item) {
         use syn::Item;
         match item {
-            Item::Fn(i) => drop(self.values.insert(plain(&i.sig.ident))),
+            Item::Fn(i) => {
+                self.functions.insert(plain(&i.sig.ident));
+                self.values.insert(plain(&i.sig.ident));
+            }
             Item::Const(i) => drop(self.values.insert(plain(&i.ident))),
             Item::Static(i) => drop(self.values.insert(plain(&i.ident))),
             Item::Struct(i) => {
                 if !matches!(i.fields, syn::Fields::Named(_)) {
                     self.values.insert(plain(&i.ident));
                 }
+                if matches!(i.fields, syn::Fields::Unnamed(_)) {
+                    self.functions.insert(plain(&i.ident));
+                }
                 self.types.insert(plain(&i.ident));
             }
             Item::Enum(i) => {
                 let variants = i.variants.iter().map(|v| plain(&v.ident)).collect();
+                let with_fields = i.variants.iter().filter(|v| matches!(v.fields, syn::Fields::Unnamed(_)));
+                self.tuple_variants.insert(plain(&i.ident), with_fields.map(|v| plain(&v.ident)).collect());
                 self.variants.insert(plain(&i.ident), variants);
                 self.types.insert(plain(&i.ident));
             }
@@ -159,5 +173,42 @@ impl Scope {
 
     pub(super) fn variants(&self, of: &str) -> Option<&BTreeSet<String>> {
         self.variants.get(of).or_else(|| self.before.as_ref()?.variants(of))
+    }
+
+    pub(super) fn declare_variable(&mut self, name: String) {
+        self.function_variables.remove(&name);
+        self.variables.insert(name);
+    }
+
+    /// Notes that the variable of a pattern is bound to a function.
+    pub(super) fn is_function_too(&mut self, pat: &syn::Pat) {
+        self.function_variables.extend(plain_variable(pat).map(plain));
+    }
+
+    pub(super) fn has_function_variable(&self, name: &str) -> bool {
+        self.function_variables.contains(name)
+    }
+
+    /// Whether an item or a tuple struct of this name is a function.
+    pub(super) fn has_function(&self, name: &str) -> bool {
+        self.functions.contains(name) || self.before.as_ref().is_some_and(|before| before.has_function(name))
+    }
+
+    /// Whether some enum, or the one that is given, has a variant of this name that is a function.
+    pub(super) fn has_tuple_variant(&self, of: Option<&str>, name: &str) -> bool {
+        let here = |(own, variants): (&String, &BTreeSet<String>)| {
+            of.is_none_or(|of| of == own) && variants.contains(name)
+        };
+        self.tuple_variants.iter().any(here)
+            || self.before.as_ref().is_some_and(|before| before.has_tuple_variant(of, name))
+    }
+}
+
+/// The name in a pattern that is nothing but a name, maybe with a type.
+pub(super) fn plain_variable(pat: &syn::Pat) -> Option<&syn::Ident> {
+    match pat {
+        syn::Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => Some(&pat.ident),
+        syn::Pat::Type(pat) => plain_variable(&pat.pat),
+        _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! The walk over a reply: every path, macro, attribute and nested item, with the names in scope there. It decides
 //! nothing; `path_meaning` and `std_api` refuse.
 
-use super::fn_types::{FN_POINTER, fn_types, value_of_block};
+use super::fn_types::{FN_POINTER, fn_types};
 use super::resolve::Scopes;
 use super::scope::{Meaning, Scope, Space};
 use super::{Allowed, Candidate, Problems, Rule, attributes, macros, path_meaning, refusals, std_api};
@@ -25,6 +25,7 @@ pub(super) fn check(
         problems,
         unsafe_count: 0,
         fn_type_spans: Vec::new(),
+        may_be_function: false,
         fn_types: fn_types(items),
     };
     for item in items {
@@ -40,8 +41,10 @@ pub(super) struct Walker<'w, 'a, 'p> {
     pub(super) items: &'w [&'w syn::Item],
     problems: &'w mut Problems<'p>,
     pub(super) unsafe_count: usize,
-    /// Where the type of a function pointer is written.
+    /// Where the type of a function pointer is written, or a function is a value.
     pub(super) fn_type_spans: Vec<Span>,
+    /// Whether the next expression may be a function: see `fn_values`.
+    pub(super) may_be_function: bool,
     /// Names that the reply gives to types that are function pointers.
     pub(super) fn_types: BTreeSet<String>,
 }
@@ -122,7 +125,7 @@ impl Walker<'_, '_, '_> {
             } else {
                 walker.visit_signature(signature);
             }
-            walker.visit_block(block);
+            walker.block_of(block, true);
         });
     }
 
@@ -228,31 +231,18 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
     }
 
     fn visit_block(&mut self, block: &'ast syn::Block) {
-        let mut scope = Scope::default();
-        for stmt in &block.stmts {
-            if let syn::Stmt::Item(item) = stmt {
-                scope.declare(item);
-            }
-        }
-        self.inside(scope, |walker| visit::visit_block(walker, block));
+        self.block_of(block, false);
     }
 
     fn visit_local(&mut self, local: &'ast syn::Local) {
         local.attrs.iter().for_each(|attr| self.visit_attribute(attr));
-        if let Some(init) = &local.init {
-            self.visit_expr(&init.expr);
-            if let Some((_, diverge)) = &init.diverge {
-                self.visit_expr(diverge);
-            }
-        }
-        // The names exist only behind the statement.
-        self.visit_pat(&local.pat);
+        self.local(local);
     }
 
     fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
         visit::visit_pat_ident(self, pat);
         self.reserved(&plain(&pat.ident), pat.ident.span());
-        self.scopes.top().variables.insert(plain(&pat.ident));
+        self.scopes.top().declare_variable(plain(&pat.ident));
     }
 
     fn visit_expr_let(&mut self, expr: &'ast syn::ExprLet) {
@@ -267,19 +257,8 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
             walker.visit_block(&expr.then_branch);
         });
         if let Some((_, other)) = &expr.else_branch {
-            self.values_meet(value_of_block(&expr.then_branch).into_iter().chain([&**other]));
             self.visit_expr(other);
         }
-    }
-
-    fn visit_expr_match(&mut self, expr: &'ast syn::ExprMatch) {
-        self.values_meet(expr.arms.iter().map(|arm| &*arm.body));
-        visit::visit_expr_match(self, expr);
-    }
-
-    fn visit_expr_array(&mut self, expr: &'ast syn::ExprArray) {
-        self.values_meet(&expr.elems);
-        visit::visit_expr_array(self, expr);
     }
 
     fn visit_expr_while(&mut self, expr: &'ast syn::ExprWhile) {
@@ -300,6 +279,7 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
     }
 
     fn visit_expr_closure(&mut self, expr: &'ast syn::ExprClosure) {
+        self.function_here(expr.span());
         self.inside(Scope::default(), |walker| visit::visit_expr_closure(walker, expr));
     }
 
@@ -310,6 +290,10 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
 
     fn visit_expr_path(&mut self, expr: &'ast syn::ExprPath) {
         expr.attrs.iter().for_each(|attr| self.visit_attribute(attr));
+        if self.names_function(expr) {
+            self.function_here(expr.span());
+        }
+        self.may_be_function = false;
         let meaning = self.qualified(expr.qself.as_ref(), &expr.path, Space::Value);
         self.transmute(&expr.path, &meaning);
     }
@@ -328,7 +312,16 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
             self.refuse(Rule::FnPointer, call.method.span(), FN_POINTER);
         }
         self.method(&call.method);
-        visit::visit_expr_method_call(self, call);
+        call.attrs.iter().for_each(|attr| self.visit_attribute(attr));
+        self.visit_expr(&call.receiver);
+        call.turbofish.iter().for_each(|types| self.visit_angle_bracketed_generic_arguments(types));
+        call.args.iter().for_each(|argument| self.maybe_function(argument));
+    }
+
+    fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
+        call.attrs.iter().for_each(|attr| self.visit_attribute(attr));
+        self.maybe_function(&call.func);
+        self.arguments_of(call);
     }
 
     fn visit_type_path(&mut self, ty: &'ast syn::TypePath) {
@@ -345,11 +338,9 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
     }
 
     fn visit_expr_cast(&mut self, cast: &'ast syn::ExprCast) {
-        let before = self.fn_type_spans.len();
-        self.visit_type(&cast.ty);
-        self.fn_type_spans.truncate(before);
         cast.attrs.iter().for_each(|attr| self.visit_attribute(attr));
-        self.visit_expr(&cast.expr);
+        self.visit_type(&cast.ty);
+        self.cast_of(cast);
     }
 
     fn visit_type_ptr(&mut self, ty: &'ast syn::TypePtr) {
@@ -376,7 +367,6 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
         if kind == std_api::MacroArguments::Format {
             self.captures(&arguments);
         }
-        self.values_meet(&arguments.expressions);
         arguments.expressions.iter().for_each(|expr| self.visit_expr(expr));
         arguments.ty.iter().for_each(|ty| self.visit_type(ty));
         if let Some((pat, guard)) = &arguments.pattern {

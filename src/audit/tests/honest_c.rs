@@ -123,7 +123,7 @@ fn sorting_with_a_c_callback() {
     accepted("unsafe fn kit_crc32(base: *mut core::ffi::c_void, n: usize, cmp: crate::ffi::kit_cmp)", "
 unsafe extern \"C\" fn ascending(a: *const u8, b: *const u8) -> i32 { unsafe { i32::from(*a) - i32::from(*b) } }
 pub unsafe fn kit_crc32(base: *mut core::ffi::c_void, n: usize, cmp: crate::ffi::kit_cmp) {
-    let cmp = cmp.unwrap_or(ascending as unsafe extern \"C\" fn(*const u8, *const u8) -> i32);
+    let cmp = cmp.unwrap_or(ascending);
     let items = unsafe { std::slice::from_raw_parts_mut(base.cast::<u8>(), n) };
     items.sort_by(|a, b| unsafe { cmp(a, b) }.cmp(&0));
     static NAMES: [&str; 2] = [\"a\", \"b\"];
