@@ -1,8 +1,10 @@
 //! Runs a C library with its drivers, and judges functions inside of these executions: where the program calls a
 //! function, C runs, memory is put back, a candidate runs on the same memory, and both results are compared.
 //!
-//! `driver` finds drivers, `corpus` makes their inputs (with `dictionary`), `focus` makes further ones for one function, `build` makes the program (with `table`, `runtime`, `returned`, `port`,
-//! `outside` and `tape`), `run` runs it (with `aside`), `told` reads how a candidate was told from C, `typed` says what a difference means, and `values` which values differ. The judge itself is C, in `templates/in_place`;
+//! `driver` finds drivers, `corpus` makes their inputs (with `dictionary`), `focus` makes further ones for one function.
+//! `build` makes the program (with `table`, `runtime`, `returned`, `port`, `outside` and `tape`), `run` runs it (with
+//! `aside`), `told` reads how a candidate was told from C, `typed` says what a difference means (with `padding`), and
+//! `values` which values differ. The judge itself is C, in `templates/in_place`;
 //! DESIGN.md describes it.
 
 pub mod driver;
@@ -10,6 +12,7 @@ pub mod place;
 mod aside;
 mod tape;
 pub mod outside;
+mod padding;
 pub mod candidates;
 mod returned;
 pub mod table;

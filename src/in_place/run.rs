@@ -229,6 +229,7 @@ pub fn replace(
                     failing: None,
                     excuse: None,
                     places: Vec::new(),
+                    excused: Vec::new(),
                     results: None,
                     said: said.join(" "),
                 });

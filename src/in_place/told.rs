@@ -37,6 +37,8 @@ pub struct Told {
     pub excuse: Option<Excuse>,
     /// Where memory differs: the first words.
     pub places: Vec<Place>,
+    /// Where words differ that look like addresses of constants, as far as arguments lead there.
+    pub excused: Vec<Place>,
     /// The results, where they differ: their first bytes.
     pub results: Option<Words>,
     /// What a panic printed.
@@ -87,7 +89,12 @@ impl Told {
             failing: NonZeroU64::new(parse(word(3)) as u64),
             excuse: word(4).parse().ok().and_then(Excuse::from_repr),
             results: places.strip_prefix('=').and_then(two_words),
-            places: places.split(',').filter(|place| place.contains('@')).map(place).collect(),
+            excused: places.split(',').filter_map(|word| word.strip_prefix('~')).map(place).collect(),
+            places: places
+                .split(',')
+                .filter(|word| word.contains('@') && !word.starts_with('~'))
+                .map(place)
+                .collect(),
             said: words.get(6..).unwrap_or_default().join(" "),
         }
     }
@@ -122,13 +129,15 @@ mod tests {
 
     #[test]
     fn a_line_of_the_judge_is_read() {
-        let line = "2 3 7 0 0 1:16+0:816@240=4:5:a,?@3 it panicked";
+        let line = "2 3 7 0 0 1:16+0:816@240=4:5:a,?@3,~0:8@0=0:400010:400013 it panicked";
         let told = Told::read(&line.split(' ').collect::<Vec<_>>(), |input| PathBuf::from(input));
         assert_eq!((told.difference, told.call, told.failing), (Difference::Memory, 7, None));
         assert_eq!((told.input, told.excuse, &*told.said), ("3".into(), None, "it panicked"));
         let words = Words { at: 4, c: 5u64.to_le_bytes(), own: 10u64.to_le_bytes() };
         let first = Place { at: vec![(1, 16), (0, 816)], bytes: 240, words: Some(words) };
         assert_eq!(told.places, [first, Place { at: Vec::new(), bytes: 3, words: None }]);
+        let words = Words { at: 0, c: 0x400010u64.to_le_bytes(), own: 0x400013u64.to_le_bytes() };
+        assert_eq!(told.excused, [Place { at: vec![(0, 8)], bytes: 0, words: Some(words) }]);
         assert_eq!(told.results, None);
         let result = Told::read(&["1", "1", "1", "2", "1", "=0:ff:0"], |input| PathBuf::from(input));
         assert_eq!((result.excuse, result.places.len()), (Some(Excuse::Moved), 0));

@@ -1,8 +1,9 @@
 //! The types behind bytes that differ: where they lie, as a path that people know, and whether they count. Bytes of
 //! padding have no value, and a port may allocate in another order than C; both can differ although the port is right.
 
+use super::padding::{is_known, is_padded, padding_known_to, size_of};
 use super::returned::is_in_memory;
-use super::told::{Difference, Excuse, Place, Told};
+use super::told::{Difference, Excuse, Place, Told, Words};
 use super::values::{Values, values};
 use crate::symbol::{CType, Field, Function, Library, Record, TypeKind};
 
@@ -31,6 +32,9 @@ impl Meaning {
 
 /// What a difference of a port of this function means.
 pub fn meaning(library: &Library, function: &Function, told: &Told) -> Meaning {
+    if let Some(differing) = other_number(library, function, told) {
+        return Meaning::Wrong(Some(differing));
+    }
     match (told.difference, told.excuse) {
         (Difference::Whole, _) => Meaning::Unclear(Meaning::WHOLE),
         (_, Some(Excuse::Moved)) => Meaning::Unclear(MOVED),
@@ -40,7 +44,7 @@ pub fn meaning(library: &Library, function: &Function, told: &Told) -> Meaning {
         (Difference::Memory | Difference::Stack, None) => memory(library, function, &told.places),
         (Difference::Variable, None) => {
             let padded = library.globals.iter().any(|global| is_padded(library, &global.ty));
-            let is_certain = !padded || told.places.iter().any(|place| is_value(library, place));
+            let is_certain = !padded || has_value(library, function, &mut told.places.iter());
             if is_certain { Meaning::Wrong(None) } else { Meaning::Unclear(PADDING) }
         }
         (Difference::Result, None) => {
@@ -68,17 +72,6 @@ fn is_text(ty: &CType) -> bool {
     matches!(to.kind, TypeKind::Int { bits: 8, plain_char: true, .. })
 }
 
-/// Whether values of a type have padding.
-fn is_padded(library: &Library, ty: &CType) -> bool {
-    match &ty.kind {
-        TypeKind::Record(key) => library.records.get(key).is_none_or(|record| {
-            has_padding(library, record) || record.fields.iter().any(|field| is_padded(library, &field.ty))
-        }),
-        TypeKind::Array { of, .. } => is_padded(library, of),
-        _ => false,
-    }
-}
-
 const MOVED: &str = "it allocates in another way than C, so addresses differ, which may be right";
 const CONSTANT: &str = "it points to a constant or a function of its own, which may be right";
 const SAME_START: &str =
@@ -86,7 +79,7 @@ const SAME_START: &str =
 const PADDING: &str = "the bytes may be padding, which has no value";
 
 fn memory(library: &Library, function: &Function, places: &[Place]) -> Meaning {
-    let mut is_certain = places.is_empty();
+    let mut unknown = Vec::new();
     for place in places {
         match spot(library, function, place) {
             Spot::Field { path, ty, into } => {
@@ -94,35 +87,77 @@ fn memory(library: &Library, function: &Function, places: &[Place]) -> Meaning {
                 return Meaning::Wrong(Some(Differing { path, values }));
             }
             Spot::Padding => {}
-            Spot::Unknown => is_certain |= is_value(library, place),
+            Spot::Unknown => unknown.push(place),
         }
     }
+    let is_certain = places.is_empty() || has_value(library, function, &mut unknown.into_iter());
     if is_certain { Meaning::Wrong(None) } else { Meaning::Unclear(PADDING) }
 }
 
-/// Whether a byte differs that is padding in no struct of the library, wherever such a struct may lie.
-fn is_value(library: &Library, place: &Place) -> bool {
-    let padding = library.records.values().fold(0, |all, record| all | padding(library, record));
-    place.bytes & !padding != 0
+/// Whether a byte differs that is padding in no struct that the function knows, wherever such a struct may lie.
+fn has_value(library: &Library, function: &Function, places: &mut dyn Iterator<Item = &Place>) -> bool {
+    let bytes = places.fold(0, |all, place| all | place.bytes);
+    bytes != 0 && bytes & !padding_known_to(library, function) != 0
 }
 
-/// The bytes of aligned words of eight that may be padding where a value of this type lies, a bit for each.
-fn padding(library: &Library, record: &Record) -> u8 {
-    if !record.complete || record.size == 0 {
-        return 0;
+/// A number that differs, although both look like addresses of constants.
+fn other_number(library: &Library, function: &Function, told: &Told) -> Option<Differing> {
+    match told.difference {
+        Difference::Memory | Difference::Stack | Difference::Variable => {
+            told.excused.iter().find_map(|place| number_at(library, function, place))
+        }
+        Difference::Result if matches!(told.excuse, Some(Excuse::OtherConstant | Excuse::SameStart)) => {
+            number_in_result(library, &function.ret, told.results.as_ref()?)
+        }
+        _ => None,
     }
-    let field = |field: &Field| {
-        let start = field.offset.filter(|_| field.bits.is_none())? / 8;
-        Some(start..start + size_of(library, &field.ty)?)
+}
+
+/// A number at a place, if all arguments that lead to it for certain say that one is there.
+fn number_at(library: &Library, function: &Function, place: &Place) -> Option<Differing> {
+    let mut found = None;
+    for (argument, offset) in &place.at {
+        match path(library, function, *argument, *offset) {
+            // What a pointer to numbers leads to may be one alone, and end there.
+            Spot::Field { path, .. } if !path.contains("->") && !path.ends_with("[0]") => {}
+            Spot::Field { path, ty, into } if is_number(ty) => {
+                let values = || place.words.and_then(|words| values(ty, into, &words));
+                found.get_or_insert_with(|| Differing { path, values: values() });
+            }
+            Spot::Field { .. } | Spot::Padding => return None,
+            Spot::Unknown => {}
+        }
+    }
+    found
+}
+
+/// A number in a struct of one or two words that is returned; of the second word it is not known which bytes differ.
+fn number_in_result(library: &Library, ty: &CType, words: &Words) -> Option<Differing> {
+    let TypeKind::Record(key) = &ty.kind else { return None };
+    let record = library.records.get(key).filter(|record| is_known(record))?;
+    let number = |at: u64| match within(library, record, at, "return value.".to_owned()) {
+        Spot::Field { path, ty, into } if is_number(ty) => Some((path, ty, into)),
+        Spot::Field { .. } | Spot::Padding | Spot::Unknown => None,
     };
-    let fields: Vec<_> = record.fields.iter().filter_map(field).collect();
-    let has_value = |at: &u64| match record.is_union {
-        true => fields.len() == record.fields.len() && fields.iter().all(|field| field.contains(at)),
-        false => fields.iter().any(|field| field.contains(at)),
-    };
-    let align = record.align.clamp(1, 8);
-    let places = |at: u64| (0..8).step_by(align as usize).map(move |start| 1 << ((start + at) % 8));
-    (0..record.size).filter(|at| !has_value(at)).flat_map(places).fold(0, |all, bit: u8| all | bit)
+    match words.c.iter().zip(&words.own).position(|(c, own)| c != own) {
+        Some(at) => {
+            let (path, ty, into) = number(at as u64)?;
+            let values = values(ty, into, &Words { at: at as u8, ..*words });
+            Some(Differing { path, values })
+        }
+        None => (8..record.size)
+            .all(|at| number(at).is_some())
+            .then(|| Differing { path: "return value".to_owned(), values: None }),
+    }
+}
+
+/// Whether a type has numbers, which are no addresses; bytes may be a part of anything.
+fn is_number(ty: &CType) -> bool {
+    match ty.kind {
+        TypeKind::Int { bits, .. } => bits > 8 && !matches!(ty.spelling.as_str(), "uintptr_t" | "intptr_t"),
+        TypeKind::Bool | TypeKind::Enum { .. } | TypeKind::Float { .. } => true,
+        _ => false,
+    }
 }
 
 /// What lies at a place.
@@ -201,10 +236,6 @@ fn path<'l>(library: &'l Library, function: &'l Function, register: usize, offse
     }
 }
 
-fn is_known(record: &Record) -> bool {
-    record.complete && !record.opaque && !record.is_union && record.size > 0
-}
-
 /// Whether all members of a union are numbers or pointers that cover a byte.
 fn is_plain_union(library: &Library, record: &Record, offset: u64) -> bool {
     let covers = |field: &Field| {
@@ -217,8 +248,12 @@ fn is_plain_union(library: &Library, record: &Record, offset: u64) -> bool {
 fn within<'l>(library: &'l Library, record: &'l Record, offset: u64, before: String) -> Spot<'l> {
     for field in &record.fields {
         let Some(start) = field.offset.map(|bits| bits / 8) else { return Spot::Unknown };
-        if field.bits.is_some() {
-            return Spot::Unknown;
+        if let Some(bits) = field.bits {
+            let end = (start * 8 + field.offset.unwrap_or(0) % 8 + u64::from(bits)).div_ceil(8);
+            if (start..end).contains(&offset) {
+                return Spot::Unknown;
+            }
+            continue;
         }
         let Some(size) = size_of(library, &field.ty) else { return Spot::Unknown };
         if (start..start + size).contains(&offset) {
@@ -241,30 +276,6 @@ fn within<'l>(library: &'l Library, record: &'l Record, offset: u64, before: Str
         }
     }
     Spot::Padding
-}
-
-fn has_padding(library: &Library, record: &Record) -> bool {
-    let sizes =
-        record.fields.iter().map(|field| size_of(library, &field.ty).filter(|_| field.bits.is_none()));
-    let used = sizes.sum::<Option<u64>>();
-    !is_known(record) || used != Some(record.size)
-}
-
-/// Bytes; `None` where that is not certain.
-fn size_of(library: &Library, ty: &CType) -> Option<u64> {
-    match &ty.kind {
-        TypeKind::Bool => Some(1),
-        TypeKind::Int { bits, .. } | TypeKind::Enum { bits, .. } => Some(u64::from(*bits) / 8),
-        TypeKind::Float { bits: bits @ (32 | 64) } => Some(u64::from(*bits) / 8),
-        TypeKind::Pointer(_) => Some(8),
-        TypeKind::Array { of, len } => Some(size_of(library, of)? * (*len)?),
-        TypeKind::Record(key) => {
-            library.records.get(key).filter(|record| record.complete).map(|record| record.size)
-        }
-        TypeKind::Void | TypeKind::Float { .. } | TypeKind::Function { .. } | TypeKind::Unsupported(_) => {
-            None
-        }
-    }
 }
 
 #[cfg(test)]
@@ -334,6 +345,7 @@ mod tests {
             failing: None,
             excuse,
             places: places.collect(),
+            excused: Vec::new(),
             results: None,
             said: String::new(),
         };
@@ -380,5 +392,62 @@ mod tests {
         assert_eq!(of(Difference::Result, None, &[]), Meaning::Wrong(None));
         assert_eq!(of(Difference::Crash, None, &[]), Meaning::Wrong(None));
         assert_eq!(of(Difference::Whole, None, &[]), Meaning::Unclear(Meaning::WHOLE));
+    }
+
+    /// A word at these places, `0x400010` in C and three more in the port, which may be an address.
+    fn excused(function: &Function, at: &[(usize, u64)]) -> Meaning {
+        let words = Words { at: 0, c: 0x40_0010u64.to_le_bytes(), own: 0x40_0013u64.to_le_bytes() };
+        let told = Told {
+            difference: Difference::Memory,
+            input: "input".into(),
+            call: 1,
+            failing: None,
+            excuse: Some(Excuse::OtherConstant),
+            places: Vec::new(),
+            excused: vec![Place { at: at.to_vec(), bytes: 0, words: Some(words) }],
+            results: Some(words),
+            said: String::new(),
+        };
+        meaning(&library(), function, &told)
+    }
+
+    #[test]
+    fn numbers_are_no_addresses() {
+        let pointer = |to| ty(TypeKind::Pointer(Box::new(to)));
+        let function = |to: CType| {
+            let params = [pointer(to), pointer(ty(TypeKind::Record("pair".into())))];
+            let params = params.map(|ty| Param { name: "p".into(), ty, uses: Vec::new() });
+            Function { params: params.into(), ..fixture::function("f") }
+        };
+        let is_wrong = |to: CType, at: &[(usize, u64)]| match excused(&function(to), at) {
+            Meaning::Wrong(differing) => Some(differing.unwrap().path),
+            Meaning::Unclear(why) => (why != CONSTANT).then(|| why.to_owned()),
+        };
+        assert_eq!(is_wrong(int(64), &[(1, 4)]).as_deref(), Some("p->number"));
+        assert_eq!(is_wrong(int(64), &[(0, 0)]).as_deref(), Some("p[0]"));
+        // What lies far behind a number, bytes, and what two pointers say otherwise, may be an address.
+        assert_eq!(is_wrong(int(64), &[(0, 8)]), None);
+        assert_eq!(is_wrong(int(8), &[(0, 0)]), None);
+        assert_eq!(is_wrong(pointer(int(8)), &[(0, 0), (1, 4)]), None);
+        assert_eq!(is_wrong(int(64), &[]), None);
+        let address = CType { spelling: "uintptr_t".into(), ..int(64) };
+        assert_eq!(is_wrong(address, &[(0, 0)]), None);
+    }
+
+    #[test]
+    fn numbers_in_structs_that_are_returned_are_no_addresses() {
+        let mut library = library();
+        let number = Field { name: "size".into(), ty: int(64), bits: None, offset: Some(0) };
+        let pointer = CType { kind: TypeKind::Pointer(Box::new(int(8))), ..number.ty.clone() };
+        let pointer = Field { name: "data".into(), ty: pointer, bits: None, offset: Some(64) };
+        let record = library.records["inner"].clone();
+        let piece = Record { size: 16, align: 8, fields: vec![number, pointer], ..record };
+        library.records.insert("piece".into(), piece);
+        let of = |c: u64, own: u64| {
+            let words = Words { at: 0, c: c.to_le_bytes(), own: own.to_le_bytes() };
+            number_in_result(&library, &ty(TypeKind::Record("piece".into())), &words).map(|one| one.path)
+        };
+        assert_eq!(of(0x40_0010, 0x40_0013).as_deref(), Some("return value.size"));
+        assert_eq!(of(1, 1), None);
     }
 }

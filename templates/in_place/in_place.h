@@ -327,6 +327,12 @@ struct places {
     int is_result;
     int is_certain; /* the candidate is wrong, whatever the bytes mean */
     enum excuse excuse;
+    /* Words that look like addresses of constants: they may be right, but not where integers lie. */
+    struct excused_words {
+        const unsigned char *address[PLACES];
+        uint64_t c[PLACES], own[PLACES];
+        size_t count;
+    } excused;
 };
 
 /*
@@ -336,6 +342,8 @@ struct places {
 enum difference implfuzz_compare_pages(struct places *places, int moved);
 /* Adds a word that differs, of which the first byte that does is at `address`. */
 void implfuzz_add_place(struct places *places, const unsigned char *address, uint64_t c, uint64_t own);
+/* The same for a word with an excuse. */
+void implfuzz_add_excused(struct places *places, enum excuse excuse, const unsigned char *address, uint64_t c, uint64_t own);
 /* How two words differ that may be pointers: those of memory may be any, a result is what its function says. */
 enum excuse implfuzz_excuse(uint64_t c, uint64_t own, int moved, enum result kind);
 

@@ -87,13 +87,11 @@ static void stack_word(const unsigned char *stack, size_t at, size_t bytes, int 
     memcpy(&words[0], STATE->stack_after + at, size);
     memcpy(&words[1], stack + at, size);
     enum excuse excuse = implfuzz_excuse(words[0], words[1], moved, RESULT_UNKNOWN);
-    if (excuse != NONE && excuse != EQUAL_CONSTANTS)
-        places->excuse = excuse;
-    if (excuse != NONE)
-        return;
     while (stack[at] == STATE->stack_after[at])
         at++;
-    implfuzz_add_place(places, stack + at, words[0], words[1]);
+    implfuzz_add_excused(places, excuse, stack + at, words[0], words[1]);
+    if (excuse == NONE)
+        implfuzz_add_place(places, stack + at, words[0], words[1]);
 }
 
 static enum difference compare(enum result kind, const struct picture *c, const struct picture *own,
@@ -162,7 +160,8 @@ static size_t pointers_before(uintptr_t address, struct arguments arguments, cha
 
 /*
  * The places as `argument:offset@bytes=at:c:own`, and `?@bytes` where no pointer is before one: `at` is where the offset
- * leads to in the word that C and the candidate left. A result is `=0:c:own`.
+ * leads to in the word that C and the candidate left. A result is `=0:c:own`. Behind them, with `~` before each, the words
+ * that have an excuse, where a pointer is before one.
  */
 static void words_of(const struct places *places, struct arguments arguments, char *text, size_t size)
 {
@@ -180,6 +179,14 @@ static void words_of(const struct places *places, struct arguments arguments, ch
         else
             used += (size_t)snprintf(text + used, size - used, "@%u=%u:%lx:%lx", places->bytes[at], (unsigned)(address & 7),
                                      (unsigned long)places->c[at], (unsigned long)places->own[at]);
+    }
+    const struct excused_words *excused = &places->excused;
+    for (size_t at = 0; at < excused->count && used + PLACE_TEXT < size; at++) {
+        uintptr_t address = (uintptr_t)excused->address[at];
+        char pointers[PLACE_TEXT];
+        if (pointers_before(address, arguments, pointers, sizeof pointers) != 0)
+            used += (size_t)snprintf(text + used, size - used, "%s~%s@0=%u:%lx:%lx", used ? "," : "", pointers, (unsigned)(address & 7),
+                                     (unsigned long)excused->c[at], (unsigned long)excused->own[at]);
     }
 }
 
@@ -355,6 +362,9 @@ static int candidates(uint32_t number, const struct call *call, const struct pic
             steady = steadiness(call, c, &found);
         if (steady == UNSTEADY || (steady == UP_TO_BYTES && is_without_value(&places, &found)))
             return 0;
+        /* Words where C differs from itself are no proof. */
+        if (steady == UP_TO_BYTES)
+            places.excused.count = 0;
         if (function_has_port(call->function) && may_be_right(difference, &places) && own->unclear < MOST_UNCLEAR) {
             own->unclear++;
         } else {

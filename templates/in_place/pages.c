@@ -225,6 +225,19 @@ void implfuzz_add_place(struct places *places, const unsigned char *address, uin
     places->address[places->count++] = address;
 }
 
+void implfuzz_add_excused(struct places *places, enum excuse excuse, const unsigned char *address, uint64_t c, uint64_t own)
+{
+    struct excused_words *words = &places->excused;
+    if (excuse == NONE || excuse == EQUAL_CONSTANTS)
+        return;
+    places->excuse = excuse;
+    if (excuse == MOVED || words->count >= PLACES)
+        return;
+    words->c[words->count] = c;
+    words->own[words->count] = own;
+    words->address[words->count++] = address;
+}
+
 /* How C's memory differs from that which is there now. Pages that neither wrote are equal. */
 enum difference implfuzz_compare_pages(struct places *places, int moved)
 {
@@ -252,8 +265,7 @@ enum difference implfuzz_compare_pages(struct places *places, int moved)
             int is_header = in.is_dead && !implfuzz_is_data(in.block, now + byte);
             places->is_certain |= is_header;
             enum excuse excuse = is_header ? NONE : implfuzz_excuse(words[0], words[1], moved, RESULT_UNKNOWN);
-            if (excuse != NONE && excuse != EQUAL_CONSTANTS)
-                places->excuse = excuse;
+            implfuzz_add_excused(places, excuse, now + byte, words[0], words[1]);
             if (excuse == NONE) {
                 implfuzz_add_place(places, now + byte, words[0], words[1]);
                 first = first != SAME ? first : is_arena ? DIFFERS_MEMORY : DIFFERS_VARIABLE;
