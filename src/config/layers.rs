@@ -2,7 +2,7 @@
 //! an error can name its layer and line (the crates `config` and `figment` know no lines); then they are merged as TOML
 //! tables.
 
-use super::llm::{OF_ONE_PROVIDER, PORT_ROLES, TEST_ROLES};
+use super::llm::{DRIVER_ROLES, OF_ONE_PROVIDER, PORT_ROLES, TEST_ROLES};
 use super::suggest::nearest_help;
 use super::{Config, Maker, VERSION};
 use crate::error::{Error, ErrorKind, Result};
@@ -154,7 +154,7 @@ pub(crate) fn validate(config: &Config, path: &Path) -> Result<()> {
         }
     }
     for role in config.llm.roles.keys() {
-        let known = [&PORT_ROLES[..], &TEST_ROLES].concat();
+        let known = [&PORT_ROLES[..], &DRIVER_ROLES, &TEST_ROLES].concat();
         if !known.contains(&role.as_str()) {
             let all = format!("roles: {}", known.join(", "));
             return Err(

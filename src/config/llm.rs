@@ -14,6 +14,8 @@ use std::time::Duration;
 /// The roles that ask a model for a port and what belongs to it.
 pub const PORT_ROLES: [&str; 6] =
     ["analyzer", "target-writer", "prototyper", "enhancer", "crash-analyzer", "feasibility"];
+/// Those that ask one for drivers.
+pub const DRIVER_ROLES: [&str; 2] = ["driver-writer", "driver-enhancer"];
 /// Those that ask one for tests, for what the tests lack, and for a better configuration.
 pub const TEST_ROLES: [&str; 3] = ["testgen", "testgen-reflect", "testgen-config"];
 

@@ -10,7 +10,9 @@ mod suggest;
 
 pub use grade::{Grades, Least};
 pub(crate) use layers::{merge, misread, validate};
-pub use llm::{Llm, ModelSettings, PORT_ROLES, Prices, Profile, Provider, RoleModel, TEST_ROLES};
+pub use llm::{
+    DRIVER_ROLES, Llm, ModelSettings, PORT_ROLES, Prices, Profile, Provider, RoleModel, TEST_ROLES,
+};
 
 use crate::error::Result;
 use serde::{Deserialize, Serialize};

@@ -40,6 +40,11 @@ impl<'w, 'p> Campaigns<'w, 'p> {
         Ok(Self { work, parts, watched, built, sanitised: OnceCell::new() })
     }
 
+    /// What goes into the programs.
+    pub fn parts(&self) -> Parts<'w> {
+        self.parts
+    }
+
     /// A driver with its inputs and what they reach.
     pub fn driven(&self, driver: Driver, inputs: Inputs, reporter: &mut dyn Reporter) -> Result<Driven> {
         let work = self.work;

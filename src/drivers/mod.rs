@@ -10,12 +10,14 @@ mod known;
 mod measure;
 mod ports;
 mod skeleton;
+mod trials;
 
 pub use branches::{Branches, branches};
 pub use known::{KnownReach, Reachability, known_reach};
 pub use measure::{MOST, Measured, measure};
 pub use ports::{Archive, Candidate, PortJudged, PortsBuilt, number_of};
-pub use skeleton::{FOLDER, Skeleton, from_contracts};
+pub use skeleton::{FOLDER, Skeleton, from_contracts, public_headers};
+pub use trials::{Broken, Ran, Trials, Tried, with_trials};
 
 use crate::c::entries::Entries;
 use crate::digest::of_parts;
@@ -163,6 +165,16 @@ pub fn run(
     }
     let entries = work.entries()?;
     let campaigns = Campaigns::prepare(&work, &entries, reporter)?;
+    Ok(report(project, driven(&campaigns, found, inputs, reporter)?))
+}
+
+/// These drivers with their inputs.
+fn driven(
+    campaigns: &Campaigns,
+    found: Vec<Driver>,
+    inputs: Inputs,
+    reporter: &mut dyn Reporter,
+) -> Result<Vec<Driven>> {
     let mut all = Vec::new();
     for driver in found {
         let file = driver.file.clone();
@@ -178,7 +190,7 @@ pub fn run(
             Err(error) => return Err(error),
         }
     }
-    Ok(report(project, all))
+    Ok(all)
 }
 
 /// What a command about drivers works with.

@@ -54,7 +54,10 @@ pub fn from_contracts(
     let all = callables(&project.library, &project.planned);
     let calls = calls(&all);
     let choices = match headers {
-        [] => public_headers(work.root, &calls)?,
+        [] => {
+            let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
+            public_headers(work.root, &names)?
+        }
         named => vec![named.to_vec()],
     };
     let named = !headers.is_empty();
@@ -193,14 +196,17 @@ impl Bad {
 }
 
 /// The headers that programs include, as far as one can see: those in folders `include`, or else one of those that name
-/// most of the functions.
-fn public_headers(root: &Utf8Path, calls: &[Call]) -> Result<Vec<Vec<String>>> {
+/// most of these functions.
+///
+/// # Errors
+/// `Io` where a file cannot be read.
+pub fn public_headers(root: &Utf8Path, functions: &[&str]) -> Result<Vec<Vec<String>>> {
     let mut all: Vec<(usize, Utf8PathBuf)> = Vec::new();
     for path in files(root)?.into_iter().filter(|path| path.extension() == Some("h")) {
         let text = fs::read(root.join(&path))?;
         let text = String::from_utf8_lossy(&text);
         let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
-        let count = calls.iter().filter(|call| words.contains(&*call.name)).count();
+        let count = functions.iter().filter(|name| words.contains(**name)).count();
         all.extend((count > 0).then_some((count, path)));
     }
     let is_public = |path: &Utf8Path| path.components().any(|part| part.as_str() == "include");

@@ -26,6 +26,7 @@ mod long_inputs;
 pub mod value_json;
 mod wire_values;
 pub mod evaluate_inputs;
+pub mod sanitizer_report;
 mod c_alone;
 pub mod standalone;
 pub mod static_library;

@@ -1,7 +1,8 @@
 //! Runs a C library with its drivers, and judges functions inside of these executions: where the program calls a
 //! function, C runs, memory is put back, a candidate runs on the same memory, and both results are compared.
 //!
-//! `driver` finds drivers, `corpus` makes their inputs (with `dictionary`), `focus` makes further ones for one function.
+//! `driver` finds drivers, `written` says whether one that a model wrote may run, `corpus` makes their inputs (with
+//! `dictionary`), `breaking` shows how C breaks on one, `focus` makes further ones for one function.
 //! `build` makes the program (with `table`, `runtime`, `returned`, `port`, `outside` and `tape`), `run` runs it (with
 //! `aside`), `told` reads how a candidate was told from C, `typed` says what a difference means (with `padding`), and
 //! `values` which values differ. The judge itself is C, in `templates/in_place`;
@@ -21,6 +22,8 @@ mod port;
 pub mod build;
 mod dictionary;
 pub mod corpus;
+pub mod breaking;
+pub mod written;
 pub mod focus;
 pub mod told;
 pub mod run;

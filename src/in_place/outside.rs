@@ -125,6 +125,18 @@ fn read_object(path: &Path, mut read: impl FnMut(&object::File)) -> Result<()> {
     Ok(())
 }
 
+/// The names that an object takes from others.
+///
+/// # Errors
+/// `Internal` where it cannot be read.
+pub(super) fn undefined(path: &Path) -> Result<BTreeSet<String>> {
+    let mut needed = BTreeSet::new();
+    read_object(path, |file| {
+        needed.extend(names(file).filter(|(_, is_needed)| *is_needed).map(|(name, _)| name.to_owned()));
+    })?;
+    Ok(needed)
+}
+
 /// The names that a file defines for others, or needs, and whether it needs them.
 fn names<'f>(file: &'f object::File) -> impl Iterator<Item = (&'f str, bool)> {
     let symbols = file.symbols().filter(|symbol| symbol.is_undefined() || symbol.is_global());

@@ -18,6 +18,8 @@ pub enum Label {
     Contract,
     /// ` ```rust fuzz_target `
     FuzzTarget,
+    /// ` ```c driver `
+    Driver,
     /// ` ```toml verdict `
     Verdict,
     /// ` ```text notes `
@@ -26,8 +28,8 @@ pub enum Label {
 
 impl Label {
     #[cfg(test)]
-    const ALL: [Self; 5] =
-        [Self::Implementation, Self::Contract, Self::FuzzTarget, Self::Verdict, Self::Notes];
+    const ALL: [Self; 6] =
+        [Self::Implementation, Self::Contract, Self::FuzzTarget, Self::Driver, Self::Verdict, Self::Notes];
 
     /// The info string that a prompt asks for.
     pub fn info(self) -> &'static str {
@@ -35,6 +37,7 @@ impl Label {
             Self::Implementation => "rust implementation",
             Self::Contract => "toml contract",
             Self::FuzzTarget => "rust fuzz_target",
+            Self::Driver => "c driver",
             Self::Verdict => "toml verdict",
             Self::Notes => "text notes",
         }
@@ -44,6 +47,7 @@ impl Label {
         match self {
             Self::Implementation | Self::FuzzTarget => Language::Rust,
             Self::Contract | Self::Verdict => Language::Toml,
+            Self::Driver => Language::C,
             Self::Notes => Language::Other,
         }
     }
@@ -62,6 +66,8 @@ impl Label {
             Some(Self::Implementation)
         } else if has("contract") {
             Some(Self::Contract)
+        } else if has("driver") {
+            Some(Self::Driver)
         } else if has("verdict") {
             Some(Self::Verdict)
         } else if has("notes") || has("note") {
@@ -84,6 +90,7 @@ pub struct Blocks {
     pub implementation: Option<String>,
     pub contract: Option<String>,
     pub fuzz_target: Option<String>,
+    pub driver: Option<String>,
     pub verdict: Option<String>,
     pub notes: Option<String>,
 }
@@ -117,6 +124,7 @@ pub enum ReplyProblem {
 enum Language {
     Rust,
     Toml,
+    C,
     Unnamed,
     Other,
 }
@@ -166,6 +174,7 @@ impl Blocks {
             implementation: take(Label::Implementation),
             contract: take(Label::Contract),
             fuzz_target: take(Label::FuzzTarget),
+            driver: take(Label::Driver),
             verdict: take(Label::Verdict),
             notes: take(Label::Notes),
         })
@@ -192,6 +201,7 @@ fn language(fence: &Fence) -> Language {
     match word.as_str() {
         "rust" | "rs" => Language::Rust,
         "toml" => Language::Toml,
+        "c" => Language::C,
         "" => Language::Unnamed,
         _ => Language::Other,
     }
@@ -224,6 +234,7 @@ fn is_whole(label: Label, text: &str) -> bool {
     match label.language() {
         Language::Rust => is_balanced_rust(text) && text.trim_end().ends_with(['}', ';']),
         Language::Toml => toml::from_str::<toml::Table>(text).is_ok(),
+        Language::C => text.trim_end().ends_with(['}', ';']) && has_equal_braces(text),
         Language::Unnamed | Language::Other => true,
     }
 }
@@ -239,6 +250,7 @@ fn unlabelled<'a>(label: Label, rest: &[&'a Fence]) -> Result<Option<&'a Fence>,
             fence.text.contains("fuzz_target!") || fence.text.contains("fn target(")
         }
         (Label::Contract, Language::Toml) => true,
+        (Label::Driver, Language::C | Language::Unnamed) => fence.text.contains("LLVMFuzzerTestOneInput"),
         _ => false,
     };
     let mut candidates = rest.iter().copied().filter(|fence| fits(fence));
@@ -253,6 +265,10 @@ fn is_bare_rust(text: &str) -> bool {
     let starts = ["fn ", "pub ", "unsafe ", "use ", "const ", "static ", "#[", "//", "extern "];
     let start = text.trim_start();
     starts.iter().any(|word| start.starts_with(word)) && text.contains("fn ") && is_balanced_rust(text)
+}
+
+fn has_equal_braces(text: &str) -> bool {
+    text.matches('{').count() == text.matches('}').count()
 }
 
 /// Whether the text is made of Rust's tokens with all brackets closed.
@@ -275,13 +291,14 @@ mod tests {
     fn a_reply_as_asked_for() {
         let text = format!(
             "Sure.\n\n```rust implementation\n{CODE}```\n\n```toml contract\na = 1\n```\n\
-             ```rust fuzz_target\nfuzz_target!(|d: &[u8]| {{}});\n```\n```toml verdict\nb = 2\n```\n\
+             ```rust fuzz_target\nfuzz_target!(|d: &[u8]| {{}});\n```\n```c driver\nint d;\n```\n```toml verdict\nb = 2\n```\n\
              ```text notes\nn\n```\nBye."
         );
         let blocks = Blocks::parse(&text, &Label::ALL).unwrap();
         assert_eq!(blocks.implementation.as_deref(), Some(CODE));
         assert_eq!(blocks.contract.as_deref(), Some("a = 1\n"));
         assert_eq!(blocks.fuzz_target.as_deref(), Some("fuzz_target!(|d: &[u8]| {});\n"));
+        assert_eq!(blocks.driver.as_deref(), Some("int d;\n"));
         assert_eq!(blocks.verdict.as_deref(), Some("b = 2\n"));
         assert_eq!(blocks.notes.as_deref(), Some("n\n"));
     }
@@ -360,6 +377,24 @@ mod tests {
         assert_eq!(implementation(text), Err(ReplyProblem::Missing(Label::Implementation)));
         let blocks = Blocks::parse(text, &[Label::FuzzTarget]).unwrap();
         assert!(blocks.fuzz_target.is_some());
+    }
+
+    #[test]
+    fn a_driver_is_c_text_with_the_entry() {
+        let code = "int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { return 0; }\n";
+        for text in [
+            format!("```c driver\n{code}```"),
+            format!("```c\nint f;\n```\n```c\n{code}```"),
+            format!("```\n{code}```"),
+        ] {
+            assert_eq!(
+                Blocks::parse(&text, &[Label::Driver]).unwrap().driver.as_deref(),
+                Some(code),
+                "{text}"
+            );
+        }
+        let cut = "```c driver\nint LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {";
+        assert_eq!(Blocks::parse(cut, &[Label::Driver]), Err(ReplyProblem::Unclosed(Label::Driver)));
     }
 
     #[test]

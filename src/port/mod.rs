@@ -15,6 +15,7 @@ pub mod resume;
 pub mod lessons;
 pub mod select_lessons;
 mod proposals;
+pub mod driver_writing;
 pub mod inquiry;
 pub mod contract_proposals;
 pub mod target_proposals;

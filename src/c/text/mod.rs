@@ -10,9 +10,11 @@ mod body;
 mod literals;
 mod token;
 mod split_items;
+mod surface;
 
 pub use body::body;
 pub use literals::literals;
+pub use surface::Surface;
 
 use crate::digest::sha256;
 use split_items::{Form, Piece, cut, is_attribute, outside};

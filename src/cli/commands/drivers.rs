@@ -2,6 +2,7 @@
 
 use super::Session;
 use super::new_driver::{self, Of};
+use super::write_drivers;
 use crate::drivers::{self, Inputs, Measured, PortJudged, Report};
 use crate::error::{ExitCode, Result};
 use crate::in_place::outside::left;
@@ -9,10 +10,12 @@ use crate::in_place::run::Judged;
 use crate::in_place::typed::Differing;
 use crate::judge::Judge;
 use crate::project::ported::Ported;
+use crate::project::{Options, Settings};
 use crate::report::{Table, printable};
 use crate::symbol::SymbolName;
 use camino::Utf8PathBuf;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 /// Fuzz the library through its drivers, and show which functions they reach
 ///
@@ -30,6 +33,12 @@ pub struct Args {
     /// Compare the ports in the tree with C at the calls that the drivers make
     #[arg(long)]
     ports: bool,
+    /// Let a model write drivers for functions that no driver reaches; keep those that reach some of them
+    #[arg(long, conflicts_with_all = ["check", "ports", "new"])]
+    write: bool,
+    /// Write every exchange with the model into this directory, for the `replay` provider
+    #[arg(long, value_name = "DIR", requires = "write")]
+    record: Option<PathBuf>,
     /// Do not fuzz: write a new driver, fuzz/NAME.c, that calls public functions as their contracts describe
     #[arg(long, value_name = "NAME", conflicts_with_all = ["seconds", "check", "ports"])]
     new: Option<String>,
@@ -43,8 +52,11 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
+    let record_dir = args.record.as_ref().map(std::path::absolute).transpose()?;
+    let settings = Settings { record_dir, ..session.options.settings.clone() };
+    let session = &Session { options: Options { settings, ..session.options.clone() }, ..session.clone() };
     let mut reporter = session.reporter();
-    let (mut project, _store) = session.open(reporter.as_mut())?;
+    let (mut project, mut store) = session.open(reporter.as_mut())?;
     if let Some(name) = &args.new {
         drop(reporter);
         let of = match &args.program {
@@ -57,6 +69,9 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         project.config.drivers.seconds = seconds;
     }
     let interrupt = &session.interrupt;
+    if args.write {
+        return write_drivers::run(session, (&project, &mut store), reporter);
+    }
     let report = drivers::run(&project, Inputs::Fuzzed, interrupt, reporter.as_mut())?;
     let reached: Vec<usize> = report.reached().into_iter().collect();
     let measured = match args.check {

@@ -26,6 +26,7 @@ pub mod stats;
 pub mod status;
 pub mod testgen;
 pub mod verify;
+pub mod write_drivers;
 
 use crate::config::Config;
 use crate::error::Result;

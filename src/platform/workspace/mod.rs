@@ -216,6 +216,14 @@ impl Workspace {
         trial::keep(&self.root)
     }
 
+    /// Brings back what was there before the tentative file.
+    ///
+    /// # Errors
+    /// `Io` if it cannot be written.
+    pub fn give_back(&self) -> Result<()> {
+        trial::take_back(&self.root)
+    }
+
     /// A set of writes that all happen or none.
     pub fn transaction(&self) -> Transaction<'_> {
         Transaction::new(self)

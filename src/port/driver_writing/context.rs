@@ -1,0 +1,295 @@
+//! What a model sees before it writes a driver: the public API, the way to the function, examples of the repository, and
+//! the functions that no driver reaches.
+
+use super::goals::Goal;
+use crate::c::text::body;
+use crate::drivers::{Report, public_headers};
+use crate::error::Result;
+use crate::in_place::driver::files;
+use crate::in_place::run::Number;
+use crate::project::Project;
+use crate::symbol::{Function, Library, Linkage};
+use camino::{Utf8Path, Utf8PathBuf};
+use fs_err as fs;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// Bytes of a header that are shown as they are; longer ones lose their comments.
+const WHOLE_HEADER: usize = 8_000;
+/// Bytes of all headers.
+const HEADERS: usize = 20_000;
+/// Bytes of the C texts on the way to the function.
+const WAY: usize = 8_000;
+/// Lines before and after the call that an example is about, and the number of examples.
+const AROUND: usize = 12;
+const EXAMPLES: usize = 3;
+/// Bytes of a file that may have examples.
+const LARGEST: u64 = 1 << 20;
+/// How many unreached functions are listed.
+const LISTED: usize = 40;
+/// Endings of files with code or text for people.
+const WITH_EXAMPLES: [&str; 12] = ["c", "cc", "cpp", "cxx", "h", "hpp", "md", "txt", "rst", "html", "1", "3"];
+
+/// A piece of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Excerpt {
+    pub file: String,
+    pub line: usize,
+    pub text: String,
+}
+
+/// A function that no driver reaches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Listed {
+    pub name: String,
+    pub is_public: bool,
+    /// The nearest caller that a driver reaches.
+    pub caller: Option<String>,
+}
+
+/// What a prompt for a driver shows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Context {
+    pub name: String,
+    pub is_public: bool,
+    /// The file of the driver, relative to the root.
+    pub file: String,
+    pub headers: Vec<Excerpt>,
+    /// Heads of functions on the way that no shown header has.
+    pub heads: Vec<String>,
+    pub way: Vec<Excerpt>,
+    pub leads_to: Vec<String>,
+    pub examples: Vec<Excerpt>,
+    pub unreached: Vec<Listed>,
+    pub more_unreached: usize,
+}
+
+impl Context {
+    /// The context of a goal; `file` is that of the driver.
+    ///
+    /// # Errors
+    /// `Io` where files of the repository cannot be read.
+    pub fn of(project: &Project, report: &Report, goal: &Goal, file: &Utf8Path) -> Result<Self> {
+        let (library, root) = (&project.library, project.root()?);
+        let function = &library.functions[goal.function];
+        let public: Vec<&str> =
+            library.functions.iter().filter(|f| is_public(f)).map(|f| &*f.c_name).collect();
+        let paths = public_headers(root, &public)?.into_iter().next().unwrap_or_default();
+        let headers = headers(root, &paths)?;
+        let is_shown = |one: &&Function| headers.iter().any(|header| header.text.contains(&one.c_name));
+        let on_way: Vec<&Function> = goal.way.iter().map(|at| &library.functions[*at]).collect();
+        let heads = on_way.iter().filter(|one| is_public(one) && !is_shown(one)).map(|one| head(one));
+        let all: Vec<Listed> = report.unreached.iter().map(|one| listed(library, one)).collect();
+        Ok(Self {
+            name: function.c_name.clone(),
+            is_public: is_public(function),
+            file: file.to_string(),
+            heads: heads.collect(),
+            way: texts(&on_way),
+            leads_to: goal
+                .leads_to
+                .iter()
+                .map(|at| library.functions[*at].c_name.clone())
+                .take(LISTED)
+                .collect(),
+            examples: examples(project, root, &on_way, &public)?,
+            more_unreached: all.len().saturating_sub(LISTED),
+            unreached: all.into_iter().take(LISTED).collect(),
+            headers,
+        })
+    }
+}
+
+fn is_public(function: &Function) -> bool {
+    function.linkage == Linkage::External
+}
+
+fn listed(library: &Library, one: &crate::drivers::Unreached) -> Listed {
+    let function = library.functions.iter().find(|function| function.name == one.symbol);
+    Listed {
+        name: one.symbol.to_string(),
+        is_public: function.is_some_and(is_public),
+        caller: one.caller.as_ref().map(|(caller, _)| caller.to_string()),
+    }
+}
+
+/// The headers, shortened where they are long.
+fn headers(root: &Utf8Path, paths: &[String]) -> Result<Vec<Excerpt>> {
+    let (mut shown, mut room) = (Vec::new(), HEADERS);
+    for path in paths {
+        let text = String::from_utf8_lossy(&fs::read(root.join(path))?).into_owned();
+        let text = if text.len() > WHOLE_HEADER { without_comments(&text) } else { text };
+        let text = cut(&text, room);
+        room -= text.len().min(room);
+        shown.push(Excerpt { file: path.clone(), line: 1, text });
+    }
+    Ok(shown)
+}
+
+/// As many whole lines as there is room for.
+fn cut(text: &str, room: usize) -> String {
+    if text.len() <= room {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    for line in text.split_inclusive('\n').take_while(|_| true) {
+        if kept.len() + line.len() > room {
+            break;
+        }
+        kept += line;
+    }
+    kept + "/* the rest is left out */\n"
+}
+
+/// A text without its comments and without the lines that are empty then.
+fn without_comments(text: &str) -> String {
+    let (mut kept, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find(['/', '"', '\'']) {
+        kept += &rest[..at];
+        rest = &rest[at..];
+        let end = match rest.as_bytes() {
+            [b'/', b'*', ..] => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
+            [b'/', b'/', ..] => rest.find('\n').unwrap_or(rest.len()),
+            [b'/', ..] => 0,
+            [quote, ..] => literal(rest, char::from(*quote)),
+            [] => 0,
+        };
+        if end == 0 {
+            kept.push('/');
+            rest = &rest[1..];
+        } else {
+            if !rest.starts_with('/') {
+                kept += &rest[..end];
+            }
+            rest = &rest[end..];
+        }
+    }
+    kept += rest;
+    let lines = kept.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// The length of a string or character at the beginning of a text.
+fn literal(text: &str, quote: char) -> usize {
+    let mut is_escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '\n' => return at,
+            _ if c == quote => return at + c.len_utf8(),
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// A function's definition up to its body, as a declaration.
+fn head(function: &Function) -> String {
+    let end = body(&function.text).map_or(0, |end| end.saturating_sub(1));
+    format!("{};", function.text[..end].trim())
+}
+
+/// The texts of functions, the last one whole, those before it as far as there is room.
+fn texts(functions: &[&Function]) -> Vec<Excerpt> {
+    let mut room = WAY;
+    let mut texts: Vec<Excerpt> = Vec::new();
+    for function in functions.iter().rev() {
+        let text = cut(&function.text, room);
+        room -= text.len().min(room);
+        let (file, line) = (function.place.file.to_string(), function.place.line as usize);
+        texts.push(Excerpt { file, line, text });
+    }
+    texts.reverse();
+    texts
+}
+
+/// Calls in tests, programs, documents and other drivers: of the function itself, or of what leads to it, or of any public
+/// one.
+fn examples(project: &Project, root: &Utf8Path, way: &[&Function], public: &[&str]) -> Result<Vec<Excerpt>> {
+    let own: BTreeSet<&Utf8Path> = project.library.units.iter().map(|unit| unit.file.0.as_path()).collect();
+    let is_read = |path: &Utf8PathBuf| {
+        path.extension().is_some_and(|ending| WITH_EXAMPLES.contains(&ending))
+            && !own.contains(path.as_path())
+    };
+    let mut texts = Vec::new();
+    for path in files(root)?.into_iter().filter(is_read) {
+        let full = root.join(&path);
+        if full.metadata()?.len() <= LARGEST {
+            texts.push((path, String::from_utf8_lossy(&fs::read(full)?).into_owned()));
+        }
+    }
+    let wanted = way.iter().rev().map(|function| &*function.c_name).chain(public.iter().copied());
+    let mut found: Vec<Excerpt> = Vec::new();
+    for name in wanted {
+        for (path, text) in &texts {
+            if found.len() == EXAMPLES {
+                return Ok(found);
+            }
+            let is_new = found.iter().all(|one| one.file != *path);
+            found.extend(call(text, name).filter(|_| is_new).map(|(line, text)| Excerpt {
+                file: path.to_string(),
+                line,
+                text,
+            }));
+        }
+    }
+    Ok(found)
+}
+
+/// The first call of a function in a text, with the lines around it. A declaration is none.
+fn call(text: &str, name: &str) -> Option<(usize, String)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_call = |line: &str| {
+        line.match_indices(name).any(|(at, _)| {
+            let is_word = |c: char| c.is_alphanumeric() || c == '_';
+            let before = &line[..at];
+            let is_declared = before.trim_end().ends_with(|c: char| is_word(c) || c == '*')
+                && !before.trim_end().ends_with("return");
+            !before.ends_with(is_word)
+                && !is_declared
+                && line[at + name.len()..].trim_start().starts_with('(')
+        })
+    };
+    let at = lines.iter().position(|line| is_call(line))?;
+    let from = at.saturating_sub(AROUND);
+    let to = (at + AROUND + 1).min(lines.len());
+    Some((from + 1, lines[from..to].join("\n")))
+}
+
+/// Whether the function with this number is worth a driver of its own.
+pub(super) fn can_be_judged(report: &Report, library: &Library, at: Number) -> bool {
+    !report.not_judged.contains_key(&library.functions[at].name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_go_and_strings_stay() {
+        let text = "int a; // one\n/* two\n   three */\nint b; /* x */ int c;\nchar *s = \"/* no */ \\\" //\";\nint d = 4 / 2;\n";
+        assert_eq!(
+            without_comments(text),
+            "int a;\nint b;  int c;\nchar *s = \"/* no */ \\\" //\";\nint d = 4 / 2;\n"
+        );
+        assert_eq!(without_comments("/* open"), "");
+        assert_eq!(without_comments("\"open"), "\"open\n");
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_lines() {
+        assert_eq!(cut("one\ntwo\nthree\n", 9), "one\ntwo\n/* the rest is left out */\n");
+        assert_eq!(cut("one\n", 9), "one\n");
+    }
+
+    #[test]
+    fn calls_are_examples_and_declarations_are_none() {
+        let text = "int parse(const char *t);\nchar *parse (int);\n\nint main(void)\n{\n    return parse(\"x\");\n}\n";
+        let (line, shown) = call(text, "parse").unwrap();
+        assert_eq!(line, 1);
+        assert!(shown.contains("return parse(\"x\");"), "{shown}");
+        assert_eq!(call("int reparse(int);\nx = reparse(1);\n", "parse"), None);
+        assert_eq!(call("extern int parse(const char *t);\n", "parse"), None);
+    }
+}

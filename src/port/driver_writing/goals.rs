@@ -1,0 +1,111 @@
+//! Which function a new driver should reach: the one through which most others would be reached, too.
+
+use crate::in_place::run::Number;
+use crate::symbol::{Library, LibraryIndex, Linkage};
+use std::collections::{BTreeSet, VecDeque};
+
+/// A function that no driver reaches, with the way to it. Functions are positions in the library.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Goal {
+    pub function: Number,
+    /// From a function that a driver can call, or one that is reached, to this one.
+    pub way: Vec<Number>,
+    /// The unreached functions that it leads to, without itself.
+    pub leads_to: Vec<Number>,
+}
+
+/// Chooses the next goal among functions that are neither reached nor left out; nothing if there is none.
+pub(super) fn next(
+    library: &Library,
+    reached: &BTreeSet<Number>,
+    left_out: &BTreeSet<Number>,
+) -> Option<Goal> {
+    let index = LibraryIndex::of(library);
+    let callees = index.callees();
+    let open = (0..library.functions.len()).filter(|at| !reached.contains(at) && !left_out.contains(at));
+    let with_gain = open.map(|at| (at, unreached_from(at, callees, reached)));
+    // Of those with the same gain, one that a driver can call, and then the first one.
+    let best =
+        with_gain.max_by_key(|(at, gain)| (gain.len(), is_public(library, *at), std::cmp::Reverse(*at)));
+    let (function, leads_to) = best?;
+    Some(Goal { function, way: way(library, callees, reached, function), leads_to })
+}
+
+fn is_public(library: &Library, at: Number) -> bool {
+    library.functions[at].linkage == Linkage::External
+}
+
+/// The unreached functions that a function leads to, nearest first.
+fn unreached_from(from: Number, callees: &[Vec<Number>], reached: &BTreeSet<Number>) -> Vec<Number> {
+    let (mut seen, mut open) = (BTreeSet::from([from]), VecDeque::from([from]));
+    let mut found = Vec::new();
+    while let Some(at) = open.pop_front() {
+        for callee in &callees[at] {
+            if seen.insert(*callee) {
+                open.push_back(*callee);
+                found.extend((!reached.contains(callee)).then_some(*callee));
+            }
+        }
+    }
+    found
+}
+
+/// The shortest way from a public or a reached function.
+fn way(library: &Library, callees: &[Vec<Number>], reached: &BTreeSet<Number>, to: Number) -> Vec<Number> {
+    let is_start = |at: Number| is_public(library, at) || reached.contains(&at);
+    let (mut seen, mut open) = (BTreeSet::from([to]), VecDeque::from([vec![to]]));
+    while let Some(way) = open.pop_front() {
+        if is_start(way[0]) {
+            return way;
+        }
+        let callers = (0..callees.len()).filter(|caller| callees[*caller].contains(&way[0]));
+        for caller in callers {
+            if seen.insert(caller) {
+                open.push_back([vec![caller], way.clone()].concat());
+            }
+        }
+    }
+    vec![to]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::port::context::tests::function;
+    use crate::symbol::SymbolKey;
+
+    /// `a` and `b` are public; `a` calls `c`, which calls `d`; `b` calls nothing.
+    fn library() -> Library {
+        let of = |name: &str, calls: &[&str], linkage| {
+            let mut one = function(name, "");
+            one.key = SymbolKey(name.into());
+            one.calls = calls.iter().map(|name| SymbolKey((*name).into())).collect();
+            one.linkage = linkage;
+            one
+        };
+        let functions = vec![
+            of("d", &[], Linkage::Static),
+            of("c", &["d"], Linkage::Static),
+            of("b", &[], Linkage::External),
+            of("a", &["c"], Linkage::External),
+        ];
+        Library { functions, ..crate::port::context::tests::library() }
+    }
+
+    fn chosen(reached: &[Number], left_out: &[Number]) -> Option<(Number, Vec<Number>, Vec<Number>)> {
+        let set = |all: &[Number]| all.iter().copied().collect();
+        next(&library(), &set(reached), &set(left_out)).map(|goal| (goal.function, goal.way, goal.leads_to))
+    }
+
+    #[test]
+    fn the_goal_leads_to_most_unreached_functions() {
+        assert_eq!(chosen(&[], &[]), Some((3, vec![3], vec![1, 0])));
+        // Behind a reached function, the way begins there.
+        assert_eq!(chosen(&[3, 2], &[]), Some((1, vec![3, 1], vec![0])));
+        assert_eq!(chosen(&[3, 1, 2], &[]), Some((0, vec![1, 0], vec![])));
+        // Of equal ones, a public one.
+        assert_eq!(chosen(&[3, 1], &[]), Some((2, vec![2], vec![])));
+        assert_eq!(chosen(&[0, 1, 2, 3], &[]), None);
+        assert_eq!(chosen(&[], &[3, 1, 0, 2]), None);
+    }
+}

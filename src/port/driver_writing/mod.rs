@@ -1,0 +1,160 @@
+//! Models write drivers for functions that no driver reaches: one function at a time, the one that leads to most others
+//! first. A driver stays only if it reaches a function that no other driver reaches.
+//!
+//! `goals` chooses the function, `context` gathers what the prompt shows, `answer` reads the reply, `one` asks, tries and
+//! asks again within the limits of `tries`.
+
+mod answer;
+mod context;
+mod goals;
+mod one;
+mod tries;
+
+use crate::config::DRIVER_ROLES;
+use crate::digest::sha256;
+use crate::drivers::{Broken, Trials, with_trials};
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{Event, Reporter};
+use crate::llm::model_session::{Asks, ModelSession};
+use crate::llm::templates::Templates;
+use crate::platform::process::Interrupt;
+use crate::project::Project;
+use crate::store::lesson::{Kind, Lesson, Scope};
+use crate::store::{RunOutcome, Store, Totals};
+use crate::symbol::{Function, SymbolName};
+use camino::Utf8PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The built-in templates: name and text.
+const BUILT_IN: [(&str, &str); 3] = [
+    ("driver_rules.j2", include_str!("../../../templates/prompts/driver_rules.j2")),
+    ("driver.j2", include_str!("../../../templates/prompts/driver.j2")),
+    ("driver_repair.j2", include_str!("../../../templates/prompts/driver_repair.j2")),
+];
+
+/// What came of the questions about one function.
+#[derive(Debug)]
+pub struct Written {
+    pub function: SymbolName,
+    /// The driver that stays, relative to the root.
+    pub file: Option<Utf8PathBuf>,
+    /// The functions that only it reaches.
+    pub new: Vec<SymbolName>,
+    /// How it ended, in words.
+    pub end: String,
+    /// An input of the driver on which C breaks.
+    pub broken: Option<Broken>,
+    pub calls: u64,
+    pub tokens: u64,
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct Outcome {
+    pub written: Vec<Written>,
+    /// Functions that drivers reached before and after it.
+    pub before: usize,
+    pub after: usize,
+    /// Functions about which a model was asked in an earlier run, without a driver.
+    pub given_up: Vec<SymbolName>,
+    /// The budget ended the run.
+    pub is_budget: bool,
+    pub totals: Totals,
+}
+
+/// Has models write drivers until every function is reached or given up. `command` is the one for the store.
+///
+/// # Errors
+/// `Config` where a model is missing, `C` if the library cannot be built, those of models and of the store, and Ctrl-C.
+pub fn write(
+    (project, store): (&Project, &mut Store),
+    command: &str,
+    interrupt: &Interrupt,
+    reporter: &mut dyn Reporter,
+) -> Result<Outcome> {
+    if !project.config.drivers.files.is_empty() {
+        let text =
+            "`files` under [drivers] in implfuzz.toml names the drivers, so a new one would not be used";
+        return Err(Error::new(ErrorKind::Config, text).help("leave out `files`: all drivers are found"));
+    }
+    let templates = Templates::load(&BUILT_IN, Some(&project.workspace.root().join("prompts")))?;
+    let asks = Asks { command, roles: &DRIVER_ROLES, config: &project.config, workflow: None };
+    let models = ModelSession::open(&project.workspace, store, asks, interrupt)?;
+    let mut writer = Writer { project, store, models, templates, interrupt, asked: BTreeMap::new() };
+    let ended = with_trials(project, interrupt, reporter, |trials, reporter| writer.all(trials, reporter));
+    let outcome = writer.models.or_finish(writer.store, ended)?;
+    let word = match outcome.is_budget {
+        true => RunOutcome::Budget,
+        false if outcome.written.iter().all(|one| one.file.is_some()) => RunOutcome::Done,
+        false => RunOutcome::Incomplete,
+    };
+    writer.store.finish_run(writer.models.id, word)?;
+    Ok(outcome)
+}
+
+/// A run with its means.
+struct Writer<'a> {
+    project: &'a Project,
+    store: &'a mut Store,
+    models: ModelSession,
+    templates: Templates,
+    interrupt: &'a Interrupt,
+    /// How often each role was asked about each function.
+    asked: BTreeMap<(&'static str, SymbolName), u32>,
+}
+
+impl Writer<'_> {
+    fn all(&mut self, trials: &mut Trials, reporter: &mut dyn Reporter) -> Result<Outcome> {
+        let library = &self.project.library;
+        let known: BTreeSet<String> =
+            self.store.memory()?.into_iter().map(|row| row.item.lesson.key).collect();
+        let numbers = 0..library.functions.len();
+        let given_up = numbers.clone().filter(|at| known.contains(&never(&library.functions[*at])));
+        let given_up: BTreeSet<usize> = given_up.filter(|at| !trials.report.reached().contains(at)).collect();
+        let not_judged = numbers.filter(|at| !context::can_be_judged(&trials.report, library, *at));
+        let mut left_out: BTreeSet<usize> = given_up.iter().copied().chain(not_judged).collect();
+        let before = trials.report.reached().len();
+        let (mut written, mut is_budget) = (Vec::new(), false);
+        while let Some(goal) = goals::next(library, &trials.report.reached(), &left_out) {
+            let symbol = library.functions[goal.function].name.clone();
+            let open = (0..library.functions.len())
+                .filter(|at| !trials.report.reached().contains(at) && !left_out.contains(at));
+            let (index, total) = (written.len() + 1, written.len() + open.count());
+            reporter.event(Event::SymbolStarted { symbol: symbol.clone(), work: "driver", index, total });
+            let one = self.one(trials, &goal, reporter)?;
+            let (ok, summary) = (one.file.is_some(), one.end.clone());
+            reporter.event(Event::SymbolFinished { symbol, ok, grade: None, summary });
+            // With a new driver, another one may lead to the function: it may be a goal again.
+            if one.file.is_none() {
+                left_out.insert(goal.function);
+            }
+            let function = &library.functions[goal.function];
+            is_budget = self.models.silence(function).is_some_and(|silence| silence.is_budget);
+            written.push(one);
+            if is_budget {
+                break;
+            }
+        }
+        let after = trials.report.reached().len();
+        let given_up = given_up.iter().map(|at| library.functions[*at].name.clone()).collect();
+        let totals = self.store.totals(Some(self.models.id))?;
+        Ok(Outcome { written, before, after, given_up, is_budget, totals })
+    }
+
+    /// Stores the decision not to ask again while the C text stays the same.
+    fn give_up(&mut self, function: &Function, why: &str) -> Result<()> {
+        let lesson = Lesson {
+            kind: Kind::Decision,
+            scope: Scope::Symbol(function.key.clone()),
+            key: never(function),
+            text: format!("no driver reaches `{}`: {why}", function.name),
+            source: format!("driver-writer, run {}", self.models.id.0),
+            proven: false,
+        };
+        self.store.learn(lesson).map(drop)
+    }
+}
+
+fn never(function: &Function) -> String {
+    format!("no driver {}", &sha256(&function.text)[..16])
+}
