@@ -163,6 +163,8 @@ pub struct Allowed {
     pub constants: Arc<BTreeSet<String>>,
     /// Functions of the C library of the system that the original itself calls, beside those always allowed.
     pub libc: BTreeSet<String>,
+    /// Functions of the system that programs can replace through variables of the library.
+    pub replaceable: Arc<BTreeSet<String>>,
     /// The module as it stands.
     pub around: Around,
 }
@@ -179,6 +181,7 @@ impl Allowed {
             globals: BTreeSet::new(),
             constants: Arc::default(),
             libc: BTreeSet::new(),
+            replaceable: Arc::default(),
             around: Around::default(),
         }
     }
@@ -191,6 +194,11 @@ impl Allowed {
             items.iter().filter(|i| item_name(i).as_deref() != Some(&own)).collect();
         self.around = Around::of(&others);
         Ok(self)
+    }
+
+    /// Whether the original reaches this function of the system only in a way that programs can replace.
+    pub(super) fn must_be_replaceable(&self, name: &str) -> bool {
+        self.replaceable.contains(name) && !self.libc.contains(name)
     }
 
     /// Whether the function may be called as `crate::callee::<name>`.

@@ -40,6 +40,12 @@ pub(super) fn judge(port: Requested<'_>, path: &[String], space: Space) -> Resul
         ["crate", inner @ ..] => in_crate(port, inner, space),
         [root @ ("core" | "alloc" | "std"), ..] => std_api::std_path(root, &path[1..]),
         ["libc"] => Ok(()),
+        ["libc", name, ..] if port.allowed.must_be_replaceable(name) => Err((
+            Rule::System,
+            format!(
+                "programs can replace `{name}` for this library: use the variable that leads to it, as C does"
+            ),
+        )),
         ["libc", name, ..] => std_api::libc_name(name, port.allowed.libc.contains(*name)),
         _ => Err((Rule::UnknownPath, unknown(port, &path.join("::")))),
     }

@@ -255,6 +255,7 @@ mod tests {
                 name: SymbolName::new("mode"),
                 direction: Direction::In,
                 vary: nullable,
+                functions: false,
                 values: vec![0, 3],
                 reason: "a.c:2: `mode = x`".into(),
             }],

@@ -13,7 +13,9 @@ use super::length_inference::{MAX_OF_STEP, free_lengths};
 use super::libc::{is_answered, is_on_descriptors};
 use super::parameter_roles;
 use super::returned::returns_of;
-use super::types::{Contract, Harness, Life, Parameter, Returns, Role, Sequence, Signature};
+use super::types::{
+    Contract, Direction, GlobalUse, Harness, Life, Parameter, Returns, Role, Sequence, Signature,
+};
 use super::{borrowed, likely, state};
 use crate::symbol::{Access, Function, Library, Linkage, Param, Record, TypeKind, UseKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -46,6 +48,8 @@ struct Step<'a> {
     roles: Vec<Role>,
     returns: Returns,
     life: Life,
+    /// The allocators that it reads.
+    globals: Vec<GlobalUse>,
 }
 
 impl<'a> Handles<'a> {
@@ -80,7 +84,7 @@ impl<'a> Handles<'a> {
         let record = &self.library.records[of];
         let sequence = self.sequence(of, record, &step)?;
         let contract = self.contract_of(function, step.roles, step.returns);
-        Ok(Contract { sequence: Some(Box::new(sequence)), ..contract })
+        Ok(Contract { sequence: Some(Box::new(sequence)), globals: step.globals, ..contract })
     }
 
     /// The contract with these roles, without a sequence.
@@ -179,8 +183,10 @@ impl<'a> Handles<'a> {
     }
 
     fn try_step<'f>(&self, of: &str, function: &'f Function) -> Result<Step<'f>, String> {
-        let all = state::globals_where(self.library, &self.facts.index, function, is_on_descriptors)?;
-        if let Some(used) = all.first() {
+        let globals = state::globals_where(self.library, &self.facts.index, function, is_on_descriptors)?;
+        // An allocator that it only reads is the same on both sides all the time.
+        let is_fixed = |used: &&GlobalUse| used.functions && used.direction == Direction::In;
+        if let Some(used) = globals.iter().find(|used| !is_fixed(used)) {
             return Err(format!("a function on handles that depends on the mutable global `{}`", used.name));
         }
         if self.facts.index.reached(function).any(|f| f.externs.iter().any(|name| is_answered(name))) {
@@ -245,7 +251,7 @@ impl<'a> Handles<'a> {
             (TypeKind::Pointer(_), _) => Returns::Address,
             _ => returns_of(self.library, self.facts, function)?,
         };
-        Ok(Step { function, roles, returns, life })
+        Ok(Step { function, roles, returns, life, globals })
     }
 
     /// Whether a parameter is the path of a file that the function opens.

@@ -6,7 +6,7 @@ use super::flat::flat;
 use super::libc;
 use super::parameter_roles;
 use super::types::{Returns, Role};
-use crate::symbol::{CType, Function, Library, Returned, TypeKind, UseKind};
+use crate::symbol::{CType, Function, Library, Returned, SymbolKey, TypeKind, UseKind};
 
 /// Depth to which callees are followed to find an allocation.
 const DEPTH: usize = 4;
@@ -43,7 +43,7 @@ pub(super) fn returns_of(
         TypeKind::Pointer(target) if target.kind != TypeKind::Void && !is_number(target) => strange(),
         TypeKind::Pointer(target) => {
             let table = table(facts, function, target).map(Returns::Table);
-            let memory = || allocates(facts, function, DEPTH).then_some(Returns::Memory);
+            let memory = || allocates(library, facts, function, DEPTH).then_some(Returns::Memory);
             let address = || leads_back(facts, function).then_some(Returns::Address);
             table.or_else(memory).or_else(address).map_or_else(strange, Ok)
         }
@@ -68,23 +68,42 @@ fn table(facts: &FactTable, function: &Function, target: &CType) -> Option<usize
 
 /// Whether the function returns only null or a block that it has just allocated. The harness discards inputs on
 /// which it does not.
-fn allocates(facts: &FactTable, function: &Function, depth: usize) -> bool {
+fn allocates(library: &Library, facts: &FactTable, function: &Function, depth: usize) -> bool {
     let through = |name: &str| {
         let callee = facts.resolve(function, name);
-        libc::allocates(name) || depth > 0 && callee.is_some_and(|callee| allocates(facts, callee, depth - 1))
+        libc::allocates(name)
+            || depth > 0 && callee.is_some_and(|callee| allocates(library, facts, callee, depth - 1))
     };
     let called = |name: &&String| libc::allocates(name);
-    let own = function.externs.iter().any(|name| called(&name));
-    let inner = |key| facts.index.function(key).is_some_and(|f| depth > 0 && allocates(facts, f, depth - 1));
+    let replaced = replaced(library, facts, function);
+    let own = function.externs.iter().any(|name| called(&name)) || !replaced.is_empty();
+    let inner =
+        |key| facts.index.function(key).is_some_and(|f| depth > 0 && allocates(library, facts, f, depth - 1));
     let makes = own || function.calls.iter().any(inner);
     let is_known = |returned: &Returned| match returned {
         Returned::Constant(_) => true,
-        Returned::Call(name) => through(name),
+        // `(*get)(n)` has no name.
+        Returned::Call(name) if name == "?" => !replaced.is_empty(),
+        Returned::Call(name) => replaced.contains(&name.as_str()) || through(name),
         Returned::Local(_) => makes && !returns_argument(facts, function),
-        Returned::Param(_) | Returned::Global(_) | Returned::StringLiteral | Returned::Expression(_) => false,
+        Returned::Expression(text) => identifiers(text).iter().any(|word| replaced.contains(word)),
+        Returned::Param(_) | Returned::Global(_) | Returned::StringLiteral => false,
     };
-    let is_some = |returned: &Returned| matches!(returned, Returned::Call(_) | Returned::Local(_));
+    let is_some = |returned: &Returned| !matches!(returned, Returned::Constant(_));
     function.returns.iter().all(is_known) && function.returns.iter().any(is_some)
+}
+
+/// The variables of a function through which it allocates, where programs can replace the allocator.
+fn replaced<'l>(library: &'l Library, facts: &FactTable<'l>, function: &Function) -> Vec<&'l str> {
+    let allocates = |key: &&SymbolKey| {
+        library
+            .allocators
+            .get(*key)
+            .is_some_and(|functions| functions.iter().any(|name| libc::allocates(name)))
+    };
+    let read = if function.indirect_calls > 0 { &function.globals_read[..] } else { &[] };
+    let found = read.iter().filter(allocates).filter_map(|key| facts.index.global(key));
+    found.map(|global| global.c_name.as_str()).collect()
 }
 
 fn returns_argument(facts: &FactTable, function: &Function) -> bool {

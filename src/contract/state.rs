@@ -95,6 +95,11 @@ pub fn complaint(
         if let Some(why) = in_the_way(library, global) {
             return Some(format!("`{}` cannot be set and compared: {why}", used.name));
         }
+        let functions = library.allocators.contains_key(&global.key);
+        if functions != used.functions || functions && used.vary {
+            let keys = if functions { "`functions = true` and `vary = false`" } else { "no `functions`" };
+            return Some(format!("`{}` needs {keys}", used.name));
+        }
     }
     // A variable that is not listed would carry state from one execution into the next.
     let wanted = globals(library, index, function).unwrap_or_default();
@@ -127,6 +132,10 @@ fn in_the_way(library: &Library, global: &Global) -> Option<String> {
     if let Some(reason) = &global.unsupported {
         return Some(reason.clone());
     }
+    // It keeps C's initial value, which is the same on both sides.
+    if library.allocators.contains_key(&global.key) {
+        return None;
+    }
     if !flat(library, &global.ty) {
         return Some(format!("`{}` is not only numbers", global.ty.spelling));
     }
@@ -138,10 +147,12 @@ fn described(library: &Library, global: &Global, (direction, reason): (Direction
     // Elements of enum arrays are integers in Rust and could get any value.
     let enums = matches!(global.ty.kind, TypeKind::Array { .. })
         && matches!(innermost(&global.ty).kind, TypeKind::Enum { .. });
+    let functions = library.allocators.contains_key(&global.key);
     GlobalUse {
         name: global.name.clone(),
         direction,
-        vary: size(library, &global.ty) <= VARIED && !enums,
+        vary: size(library, &global.ty) <= VARIED && !enums && !functions,
+        functions,
         values: enum_values(&global.ty),
         reason,
     }

@@ -52,6 +52,9 @@ pub struct GlobalUse {
     /// Whether inputs give it other values than C's initial one.
     #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
     pub vary: bool,
+    /// Whether it has pointers to functions, whose addresses mean the same only in one process.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub functions: bool,
     /// The only values that it may get, for C enums; empty: any value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<i64>,

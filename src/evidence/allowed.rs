@@ -31,6 +31,8 @@ pub struct Surroundings {
     pub ported: Arc<BTreeMap<String, BTreeSet<String>>>,
     /// Statics that every port may use.
     pub constants: Arc<BTreeSet<String>>,
+    /// Functions of the system that programs can replace through variables of the library.
+    pub replaceable: Arc<BTreeSet<String>>,
 }
 
 impl Surroundings {
@@ -50,6 +52,7 @@ impl Surroundings {
             ffi: Arc::clone(&self.ffi),
             callees: Arc::clone(&self.callees),
             constants: Arc::clone(&self.constants),
+            replaceable: Arc::clone(&self.replaceable),
             ported,
             ways_back,
             globals,

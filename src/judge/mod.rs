@@ -70,6 +70,8 @@ struct Names<'p> {
     ffi: Arc<FfiNames>,
     functions: BTreeMap<String, &'p FunctionPlan>,
     by_module: BTreeMap<&'p str, Vec<&'p FunctionPlan>>,
+    /// Functions of the system that programs can replace.
+    replaceable: Arc<BTreeSet<String>>,
     /// The state that a call of each function may leave behind for the next call.
     kept: BTreeMap<&'p SymbolKey, BTreeSet<String>>,
 }

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::evidence::allowed::{Original, Surroundings};
 use crate::project::FunctionPlan;
 use crate::project::ported::Ported;
+use crate::rust::globals::{globals_file, replaceable};
 use crate::rust::nonlocal_items;
 use crate::rust::signature::{ident, inner};
 use crate::rust::splice::take_apart;
@@ -64,6 +65,7 @@ impl<'p> Judge<'p> {
             callees: Arc::new(names.functions.keys().cloned().collect()),
             ported: Arc::new(ported.collect()),
             constants: Arc::new(constants.collect()),
+            replaceable: Arc::clone(&names.replaceable),
         })
     }
 
@@ -103,6 +105,7 @@ impl<'p> Judge<'p> {
             ffi: project.ffi_names()?,
             functions: project.planned.iter().map(|p| (ident(&p.function).to_string(), p)).collect(),
             by_module,
+            replaceable: Arc::new(replaceable(&globals_file(&project.library, &project.values).0)),
             kept: project
                 .planned
                 .iter()

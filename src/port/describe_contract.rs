@@ -111,6 +111,7 @@ mod tests {
     #[test]
     fn a_variable_is_told_with_its_state_before_the_call() {
         let used = |direction, vary| GlobalUse {
+            functions: false,
             name: SymbolName::new("mode"),
             direction,
             vary,

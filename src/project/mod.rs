@@ -162,6 +162,7 @@ impl Project {
             ffi_names: OnceCell::new(),
             modules: RefCell::default(),
         };
+        project.library.allocators = globals::allocators(&project.library, &project.values);
         let variables = project.library.globals.iter().filter(|global| state::is_variable(global));
         let missing = variables
             .filter_map(|g| Some((g.name.clone(), globals::missing(&project.library, g, &project.values)?)));

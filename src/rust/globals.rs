@@ -3,6 +3,7 @@
 //! `c::data` reads the bytes of a global; `value` turns them into a Rust value, `print` lays it out in lines;
 //! `records` has the structs that differ from bindgen's because they contain strings.
 
+mod function_pointers;
 mod print;
 mod records;
 mod text_records;
@@ -10,7 +11,7 @@ mod value;
 
 use crate::c::data::Data;
 use crate::symbol::{CType, Global, Library, SymbolKey, TypeKind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use value::Reader;
 
@@ -46,6 +47,28 @@ pub fn missing(
     data: &BTreeMap<SymbolKey, Result<Data, String>>,
 ) -> Option<String> {
     item(library, global, data).err()
+}
+
+/// The variables that lead to libc's allocator at first, with its functions, and that have only numbers beside these.
+pub fn allocators(
+    library: &Library,
+    data: &BTreeMap<SymbolKey, Result<Data, String>>,
+) -> BTreeMap<SymbolKey, BTreeSet<String>> {
+    let functions = |global: &Global| {
+        let value = data.get(&global.key)?.as_ref().ok()?;
+        let found = function_pointers::allocator(&library.records, value, &global.ty)?;
+        (!is_const(global) && item(library, global, data).is_ok()).then_some(found)
+    };
+    let all = library.globals.iter();
+    all.filter_map(|global| Some((global.key.clone(), functions(global)?))).collect()
+}
+
+/// The functions of libc that variables lead to, by the text of `globals.rs`.
+pub fn replaceable(text: &str) -> BTreeSet<String> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let names =
+        text.split("Some(libc::").skip(1).map(|rest| rest.split(|c| !is_word(c)).next().unwrap_or_default());
+    names.map(str::to_owned).collect()
 }
 
 /// The static of one global and the structs that it needs, by name; `Err` says why Rust cannot have it.

@@ -59,6 +59,10 @@ pub struct Library {
     pub gaps: Vec<Gap>,
     /// Mutually recursive functions, each group with more than one member.
     pub cycles: Vec<Vec<SymbolKey>>,
+    /// Variables through which programs can replace the allocator, with the functions of libc to which they lead at first.
+    /// Known once the values of variables are.
+    #[serde(skip)]
+    pub allocators: BTreeMap<SymbolKey, BTreeSet<String>>,
 }
 
 impl Library {

@@ -58,6 +58,7 @@ pub fn digest() -> (Function, Contract) {
         name: SymbolName::new("table"),
         direction: Direction::InOut,
         vary: true,
+        functions: false,
         values: Vec::new(),
         reason: String::new(),
     }];

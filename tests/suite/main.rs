@@ -6,6 +6,7 @@
 
 mod abi;
 mod abreast;
+mod allocators;
 mod analyzer;
 mod bad_input;
 mod blocks;

@@ -6,6 +6,7 @@ use crate::evidence::allowed::{Callers, Original, Surroundings};
 use crate::evidence::fingerprint::FileHashes;
 use crate::evidence::lock::{Entry, Lock};
 use crate::project::ported::{PortModule, Ported};
+use crate::rust::globals::replaceable;
 use crate::rust::signature::rust_name;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -45,6 +46,7 @@ impl<'l> Known<'l> {
             around: Surroundings {
                 ffi: Arc::new(ffi),
                 constants: Arc::new(constants(globals)),
+                replaceable: Arc::new(replaceable(globals)),
                 ..Surroundings::default()
             },
             texts,

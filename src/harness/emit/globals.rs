@@ -23,6 +23,9 @@ impl Emitter<'_> {
         let globals = self.contract.globals.iter().map(|global| {
             let (label, vary) = (global.name.as_str(), global.vary);
             let (name, values) = (format_ident!("{}", identifier(label)), literals(&global.values));
+            if global.functions {
+                return quote!(Global::of_functions(#label, (&raw mut ffi::#name, &raw mut #krate::globals::#name)));
+            }
             quote!(crate::erased::global(#label, (&raw mut ffi::#name, &raw mut #krate::globals::#name), #vary, &[#(#values),*]))
         });
         self.with_globals(quote! {

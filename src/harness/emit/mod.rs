@@ -90,6 +90,7 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
             use crate::runtime::stretch::Extent;
             use crate::runtime::sequence_state::{Buffer, Shape, World, size_behind};
             use #krate::ffi;
+            #uses
 
             const NAME: &str = #name;
             pub const TARGET: Target = Target::of::<Sequence<Step>>(NAME);
@@ -102,6 +103,7 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
             }
             #args
             #effects
+            #state
             impl Operation for Step {
                 #of_arguments
                 fn aim(args: &mut Args, which: u8) { #aim }

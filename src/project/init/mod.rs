@@ -181,7 +181,7 @@ fn harnesses(project: &Project) -> Result<Vec<files::GeneratedFile>> {
         for ty in decoded.chain(returned) {
             struct_values::records_of(&project.library, ty, &mut records);
         }
-        for used in &contract.globals {
+        for used in contract.globals.iter().filter(|used| !used.functions) {
             let global = project.library.globals.iter().find(|global| global.name == used.name);
             global.iter().for_each(|g| struct_values::records_of(&project.library, &g.ty, &mut records));
         }

@@ -331,7 +331,7 @@ fn what_rust_cannot_have_is_a_reason_and_spoils_no_other() {
     let dir = tempfile::tempdir().unwrap();
     let (text, missing) = emitted(Utf8Path::from_path(dir.path()).unwrap(), c, &library);
     let expected = [
-        ("call", "a function pointer (int (*)(void))"),
+        ("call", "a function pointer in it leads to f"),
         ("cursor", "a pointer in it points into buffer, which is not a constant string"),
         ("nothing", "a pointer that is not a constant string (int *)"),
         ("w", "wide has 16 bytes where its fields make 4: packed or aligned"),
@@ -347,6 +347,43 @@ fn what_rust_cannot_have_is_a_reason_and_spoils_no_other() {
         expected.into_iter().map(|(name, why)| (name.into(), why.into())).collect();
     assert_eq!(missing, expected);
     assert!(text.ends_with("pub static fine: i32 = 1;\n"), "{text}");
+}
+
+#[test]
+fn variables_that_lead_to_the_allocator_are_statics() {
+    let c = "#include <stdlib.h>\ntypedef void *(*get_fn)(size_t);\nstatic get_fn get = malloc;\n\
+        static void (*drop)(void *) = free;\nstatic struct hooks { get_fn get; void (*drop)(void *); int count; } hooks = { malloc, free, 3 };\n\
+        static void (*line)(const char *) = 0;\nstatic unsigned (*odd)(void *) = (unsigned (*)(void *))free;\n";
+    let function = |spelling: &str, params: Vec<CType>, ret: CType| {
+        let kind = TypeKind::Function { params, ret: Box::new(ret), variadic: false };
+        pointer(spelling, ty("function", kind))
+    };
+    let void = || ty("void", TypeKind::Void);
+    let block = || pointer("void *", void());
+    let get = || function("get_fn", vec![int("size_t")], block());
+    let drop = || function("void (*)(void *)", vec![block()], void());
+    let records = vec![record("hooks", 24, &[("get", get()), ("drop", drop()), ("count", int("int"))])];
+    let library = library(
+        vec![
+            ("mut get", get()),
+            ("mut drop", drop()),
+            ("mut hooks", named("hooks")),
+            ("mut line", function("void (*)(const char *)", vec![text()], void())),
+            ("mut odd", function("unsigned (*)(void *)", vec![block()], int("uint32_t"))),
+        ],
+        records,
+    );
+    let dir = tempfile::tempdir().unwrap();
+    let (text, missing) = emitted(Utf8Path::from_path(dir.path()).unwrap(), c, &library);
+    for line in [
+        "pub static mut get: Option<unsafe extern \"C\" fn(usize) -> *mut core::ffi::c_void> = Some(libc::malloc);",
+        "pub static mut drop: Option<unsafe extern \"C\" fn(*mut core::ffi::c_void)> = Some(libc::free);",
+        "pub static mut line: Option<unsafe extern \"C\" fn(*const core::ffi::c_char)> = None;",
+    ] {
+        assert!(text.replace("\n    ", " ").contains(line), "{line}: {text}");
+    }
+    assert_eq!(missing, BTreeMap::from([("odd".into(), "a function pointer in it leads to free".into())]));
+    assert_eq!(replaceable(&text), ["free", "malloc"].map(str::to_owned).into());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Converts the bytes of a C variable, along its type, to Rust types and values.
 
 use super::text_records::is_text;
-use super::{identifier, text_records};
+use super::{function_pointers, identifier, text_records};
 use crate::c::data::{Data, Target};
 use crate::symbol::{CType, Record, TypeKind};
 use std::collections::BTreeMap;
@@ -37,6 +37,9 @@ struct Layout {
 impl Reader<'_> {
     /// The Rust type as bindgen has it, but with strings for `const char *`.
     pub(super) fn rust_type(&self, ty: &CType) -> Result<String, String> {
+        if let Some(pointer) = self.function_pointer(ty) {
+            return pointer;
+        }
         Ok(match &ty.kind {
             TypeKind::Bool => "bool".into(),
             TypeKind::Int { bits: 8, plain_char: true, .. } => "core::ffi::c_char".into(),
@@ -51,6 +54,11 @@ impl Reader<'_> {
             TypeKind::Pointer(_) if is_text(ty) => "Option<&'static core::ffi::CStr>".into(),
             _ => return Err(unsupported(ty)),
         })
+    }
+
+    /// The type of a pointer to a function; `None` for another type.
+    fn function_pointer(&self, ty: &CType) -> Option<Result<String, String>> {
+        function_pointers::rust_type(self.records, &|number| self.rust_type(number).ok(), ty)
     }
 
     /// The value, which must use all bytes.
@@ -126,7 +134,9 @@ impl Reader<'_> {
             {
                 scalar(*bits)
             }
-            TypeKind::Pointer(_) if is_text(ty) => scalar(64),
+            TypeKind::Pointer(to) if is_text(ty) || matches!(to.kind, TypeKind::Function { .. }) => {
+                scalar(64)
+            }
             TypeKind::Array { of, len: Some(len) } => {
                 let element = self.layout(of)?;
                 let size = element.size.checked_mul(*len).ok_or("an array in it is too large")?;
@@ -145,7 +155,8 @@ impl Reader<'_> {
         let mut offsets = Vec::new();
         let (mut end, mut align) = (0_u64, 1);
         for field in &record.fields {
-            if matches!(field.ty.kind, TypeKind::Pointer(_)) && !is_text(&field.ty) {
+            let leads_to_function = self.function_pointer(&field.ty).is_some();
+            if matches!(field.ty.kind, TypeKind::Pointer(_)) && !is_text(&field.ty) && !leads_to_function {
                 return Err(format!("{} ({}.{})", unsupported(&field.ty), record.rust_name, field.name));
             }
             let layout = self.layout(&field.ty)?;
@@ -195,7 +206,14 @@ impl Reader<'_> {
                     format!("f64::from_bits({bits:#x})")
                 })
             }
-            TypeKind::Pointer(_) => self.text_at(at).map(Value::Plain),
+            TypeKind::Pointer(_) => match self.function_pointer(ty) {
+                Some(pointer) => {
+                    let target = self.data.targets.get(&at);
+                    let number = if target.is_some() { 0 } else { self.number(at, 64)? };
+                    function_pointers::value(&pointer?, target, number).map(Value::Plain)
+                }
+                None => self.text_at(at).map(Value::Plain),
+            },
             TypeKind::Array { of, len } => self.array_at(of, len.unwrap_or(0), at),
             TypeKind::Record(key) => self.record_at(self.record(key)?, at),
             _ => Err(unsupported(ty)),

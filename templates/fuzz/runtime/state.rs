@@ -22,6 +22,8 @@ pub struct Global {
     vary: bool,
     /// The only valid values of an enum; empty if all values are valid.
     values: &'static [i64],
+    /// It has pointers to functions: addresses, which another process does not have.
+    has_functions: bool,
 }
 
 // SAFETY: a target runs in one thread.
@@ -37,7 +39,25 @@ impl Global {
         vary: bool,
         values: &'static [i64],
     ) -> Self {
-        Self { name, c, port, kind, vary, values }
+        Self { name, c, port, kind, vary, values, has_functions: false }
+    }
+
+    /// A variable with pointers to functions, which keeps C's initial value.
+    pub fn of_functions<T, U>(name: &'static str, (c, port): (*mut T, *mut U)) -> Self {
+        assert_eq!(size_of::<T>(), size_of::<U>(), "`{name}` has another size in Rust");
+        let kind = Kind {
+            size: size_of::<T>(),
+            decode: |_| Vec::new(),
+            encode: |_, _| {},
+            same: |a, b| a == b,
+            show: |_| "pointers to functions".to_owned(),
+            plain: |_| Plain::Null,
+            of_plain: |_| Err("pointers to functions have no text".to_owned()),
+            digest: |held, digest| digest.bytes(held),
+            boundaries: Vec::new,
+        };
+        let (c, port) = (c.cast(), port.cast());
+        Self { name, c, port, kind, vary: false, values: &[], has_functions: true }
     }
 
     fn at(&self, side: Side) -> *mut u8 {
@@ -197,9 +217,12 @@ impl State {
 
     /// Hashes of the values that a side left, for comparison with another process.
     pub fn record(&self, held: &Held, record: &mut Record) {
-        for (global, held) in self.globals.iter().zip(held) {
+        for ((global, initial), held) in self.globals.iter().zip(&self.initial).zip(held) {
             let mut digest = Digest::new();
-            (global.kind.digest)(held, &mut digest);
+            match global.has_functions {
+                true => digest.bytes(&[u8::from(held == initial)]),
+                false => (global.kind.digest)(held, &mut digest),
+            }
             record.put(&format!("global `{}`", global.name), digest);
         }
     }
