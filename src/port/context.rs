@@ -11,6 +11,16 @@ use crate::symbol::{Function, Library, SymbolKey, SymbolName};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
+/// The beginnings of flags that change what C text means.
+const MEANINGFUL: [&str; 13] = [
+    "-D", "-U", "-std", "-m", "-ffast-math", "-funsafe-math", "-ffinite-math", "-ffp-", "-frounding-math",
+    "-fsigned-", "-funsigned-", "-fwrapv", "-ftrapv",
+];
+
+/// Bytes of a callee's C text that is shown, and of all of them.
+const SHORT: usize = 400;
+const SHORT_ONES: usize = 1_600;
+
 /// Facts about a callee besides its C side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CalleeState {
@@ -56,7 +66,7 @@ pub struct Module {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Shared {
     pub modules: Vec<Module>,
-    /// `-D`, `-U` and `-std` of the compiled configuration.
+    /// Flags of the compiled configuration that change what C means: macros, the standard, floats, the target.
     pub flags: Vec<String>,
 }
 
@@ -79,6 +89,8 @@ pub struct PortContext {
     types: String,
     macros: Vec<String>,
     callees: Vec<Callee>,
+    /// The C texts of callees that are short: behaviour may depend on them.
+    short_callees: Vec<String>,
     globals: Vec<String>,
     externs: Vec<String>,
     local_statics: Vec<String>,
@@ -142,6 +154,7 @@ impl PortContext {
             types: items::types(sources.ffi, &words)?,
             macros,
             callees,
+            short_callees: short_callees(sources),
             globals,
             externs: function.externs.clone(),
             local_statics: function.local_statics.clone(),
@@ -166,7 +179,7 @@ impl Shared {
             .units
             .iter()
             .map(|unit| Module { file: unit.file.to_string(), name: unit.module.clone() });
-        let meaningful = |flag: &&String| ["-D", "-U", "-std"].iter().any(|start| flag.starts_with(start));
+        let meaningful = |flag: &&String| MEANINGFUL.iter().any(|start| flag.starts_with(start));
         let flags: BTreeSet<&String> =
             library.units.iter().flat_map(|unit| &unit.flags).filter(meaningful).collect();
         Self { modules: modules.collect(), flags: flags.into_iter().cloned().collect() }
@@ -195,6 +208,24 @@ fn callees(sources: &Sources) -> Result<Vec<Callee>> {
     }
     callees.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(callees)
+}
+
+/// The C texts of callees, the shortest first, as far as there is room.
+fn short_callees(sources: &Sources) -> Vec<String> {
+    let function = sources.function;
+    let keys: BTreeSet<&SymbolKey> = function.calls.iter().chain(&function.address_taken).collect();
+    let others = keys.into_iter().filter(|key| **key != function.key);
+    let mut texts: Vec<&str> =
+        others.filter_map(|key| sources.library.function(key)).map(|callee| callee.text.as_str()).collect();
+    texts.retain(|text| text.len() <= SHORT);
+    texts.sort_by_key(|text| text.len());
+    let mut room = SHORT_ONES;
+    texts.retain(|text| {
+        let fits = text.len() <= room;
+        room -= if fits { text.len() } else { 0 };
+        fits
+    });
+    texts.into_iter().map(str::to_owned).collect()
 }
 
 fn globals(sources: &Sources) -> Result<Vec<String>> {

@@ -54,10 +54,10 @@ impl Proposal for Roles {
     fn question<'q>(
         planned: &'q FunctionPlan,
         facts: &'q Facts,
-        _: Option<&'q str>,
+        candidate: Option<&'q str>,
     ) -> std::result::Result<Question<'q>, String> {
         match &planned.judgeable {
-            Judgeable::NotYet(why) => Ok(Question::Analyze { why, sites: &facts.sites }),
+            Judgeable::NotYet(why) => Ok(Question::Analyze { why, sites: &facts.sites, candidate }),
             Judgeable::Yes(_) => Err("it has a contract now".into()),
         }
     }

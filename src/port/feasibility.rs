@@ -95,17 +95,18 @@ impl Feasibility<'_, '_> {
             Err(why) => return Ok((opened, Err(why))),
         };
         opened.1.explain(row.id, (&explanation, None))?;
-        let mut problem: Option<String> = None;
+        let (mut problem, mut last): (Option<String>, Option<String>) = (None, None);
         for attempt in 1..=self.0.models.questions("feasibility", &opened.0.config.limits) {
             let facts = Facts::of(&opened.0, &planned);
-            let question =
-                Question::Feasibility { row: &row, explanation: &explanation, sites: &facts.sites };
+            let (sites, candidate) = (&facts.sites[..], last.as_deref());
+            let question = Question::Feasibility { row: &row, explanation: &explanation, sites, candidate };
             let problem_now = problem.as_deref();
             let asked = self.0.ask(&opened.0, &mut opened.1, &planned, question, attempt, problem_now);
             let reply = match asked? {
                 Ok(reply) => reply,
                 Err(why) => return Ok((opened, Err(why))),
             };
+            last = Some(reply.text.clone());
             let answer = match is_complete(&reply) {
                 true => read(&reply.text),
                 false => Answer::Unusable("The reply was not complete.".into()),

@@ -86,7 +86,7 @@ fn size(
     let Facts { sites, calls } = &Facts::of(project, planned);
     let why = plan.reason.as_deref().unwrap_or_default();
     let question = match plan.action {
-        Action::Analyze => Question::Analyze { why, sites },
+        Action::Analyze => Question::Analyze { why, sites, candidate: None },
         Action::Target => Question::Target { calls, sites, candidate: None },
         _ => Question::Prototype,
     };

@@ -15,7 +15,10 @@ use minijinja::value::Serde;
 use std::path::Path;
 
 /// The built-in templates: name and text.
-const BUILT_IN: [(&str, &str); 10] = [
+const BUILT_IN: [(&str, &str); 13] = [
+    ("analyzer_rules.j2", include_str!("../../templates/prompts/analyzer_rules.j2")),
+    ("fault_rules.j2", include_str!("../../templates/prompts/fault_rules.j2")),
+    ("target_rules.j2", include_str!("../../templates/prompts/target_rules.j2")),
     ("c_fault.j2", include_str!("../../templates/prompts/c_fault.j2")),
     ("feasibility.j2", include_str!("../../templates/prompts/feasibility.j2")),
     ("analyzer.j2", include_str!("../../templates/prompts/analyzer.j2")),
@@ -31,14 +34,21 @@ const BUILT_IN: [(&str, &str); 10] = [
 /// The kind of a question, with its inputs besides the function.
 #[derive(Debug, Clone, Copy)]
 pub enum Question<'a> {
-    /// Asks for the roles of the parameters; `why` says what the C text leaves open.
-    Analyze { why: &'a str, sites: &'a [CallSite] },
+    /// Asks for the roles of the parameters; `why` says what the C text leaves open. If there is a `candidate`, for a better
+    /// contract.
+    Analyze { why: &'a str, sites: &'a [CallSite], candidate: Option<&'a str> },
     /// Asks for a fuzz target that makes the first of these `calls`; if there is a `candidate`, for a better one.
     Target { calls: &'a [String], sites: &'a [CallSite], candidate: Option<&'a str> },
     /// Asks why C crashes.
     Crash { row: &'a FindingRow },
-    /// Asks whether callers can cause that; `explanation` is the answer to the question before.
-    Feasibility { row: &'a FindingRow, explanation: &'a str, sites: &'a [CallSite] },
+    /// Asks whether callers can cause that; `explanation` is the answer to the question before, `candidate` the last one to
+    /// this.
+    Feasibility {
+        row: &'a FindingRow,
+        explanation: &'a str,
+        sites: &'a [CallSite],
+        candidate: Option<&'a str>,
+    },
     /// Asks for a first candidate.
     Prototype,
     /// Asks for a fix of `candidate`; `repeated`: the last fix left the same failure.
@@ -69,6 +79,16 @@ impl Question<'_> {
             (None, Self::Enhance { .. }) => "the candidate is wrong",
         };
         why.to_owned()
+    }
+
+    /// The template of the system prompt.
+    fn rules(&self) -> &'static str {
+        match self {
+            Self::Analyze { .. } => "analyzer_rules.j2",
+            Self::Target { .. } => "target_rules.j2",
+            Self::Crash { .. } | Self::Feasibility { .. } => "fault_rules.j2",
+            Self::Prototype | Self::Enhance { .. } => "rules.j2",
+        }
     }
 
     /// The model role, as in the configuration.
@@ -109,9 +129,10 @@ impl Templates {
         let c = minijinja::Value::from(Serde(port));
         let shared = minijinja::Value::from(Serde(port.shared()));
         let user = match question {
-            Question::Analyze { why, sites } => {
+            Question::Analyze { why, sites, candidate } => {
                 let sites = minijinja::Value::from(Serde(sites));
-                self.0.render("analyzer.j2", context!(c, reply_problem, sites, why => *why))
+                let (why, candidate) = (*why, *candidate);
+                self.0.render("analyzer.j2", context!(c, reply_problem, sites, why, candidate))
             }
             Question::Target { calls, sites, candidate } => {
                 let sites = minijinja::Value::from(Serde(sites));
@@ -123,11 +144,12 @@ impl Templates {
                 let (told, args, report) = (told(row), arguments(row), row.report.as_str());
                 self.0.render("c_fault.j2", context!(c, told, class, what, args, report))
             }
-            Question::Feasibility { row, explanation, sites } => {
+            Question::Feasibility { row, explanation, sites, candidate } => {
                 let sites = minijinja::Value::from(Serde(sites));
                 let (told, args) = (told(row), arguments(row));
-                let explanation = *explanation;
-                self.0.render("feasibility.j2", context!(c, reply_problem, told, args, explanation, sites))
+                let (explanation, candidate) = (*explanation, *candidate);
+                let values = context!(c, reply_problem, told, args, explanation, sites, candidate);
+                self.0.render("feasibility.j2", values)
             }
             Question::Prototype => self.0.render("prototyper.j2", context!(c, reply_problem, memory)),
             Question::Enhance { candidate, feedback, repeated } => {
@@ -145,7 +167,7 @@ impl Templates {
             attempt,
             enlarged: false,
             system: vec![
-                block(self.0.render("rules.j2", context!())?),
+                block(self.0.render(question.rules(), context!())?),
                 block(self.0.render("library.j2", context!(shared))?),
             ],
             messages: vec![Message { speaker: Speaker::User, text: user }],

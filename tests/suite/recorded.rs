@@ -122,3 +122,23 @@ fn xxhash_is_ported_whole() {
     let repo = files("lz4-sys", "1.11.1", ("liblz4/lib", &["xxhash.c", "xxhash.h"]));
     ported(&repo, "fixtures/recordings/xxhash", 46);
 }
+
+/// A model that knew the prompts alone wrote drivers for bzip2 without its programs.
+#[test]
+#[ignore = "takes a minute"]
+fn drivers_of_bzip2_are_written() {
+    let sources = [
+        "blocksort.c", "bzlib.c", "compress.c", "crctable.c", "decompress.c", "huffman.c", "randtable.c",
+        "*.h",
+    ];
+    let repo = files("bzip2-sys", "0.1.13", ("bzip2-1.0.8", &sources));
+    repo.run(&["init"]).ok();
+    let replay =
+        format!("llm.replay_dir={:?}", here("fixtures/recordings/bzip2-drivers").display().to_string());
+    let arguments =
+        ["drivers", "--write", "--seconds", "10", "--config", "llm.provider=\"replay\"", "--config", &replay];
+    let json = repo.run(&[&arguments[..], &["--format", "json"]].concat()).json("drivers-written");
+    assert_eq!(json["reached_before"], 0, "{json:#}");
+    assert!(json["reached"].as_u64().unwrap() >= 60, "{json:#}");
+    assert_eq!(json["functions"], 64, "{json:#}");
+}

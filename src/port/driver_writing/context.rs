@@ -2,8 +2,8 @@
 //! the functions that no driver reaches.
 
 use super::goals::Goal;
-use crate::c::text::body;
-use crate::drivers::{Report, public_headers};
+use crate::c::text::{Surface, body};
+use crate::drivers::{Report, Unreached, public_headers};
 use crate::error::Result;
 use crate::in_place::driver::files;
 use crate::in_place::run::Number;
@@ -20,6 +20,10 @@ const WHOLE_HEADER: usize = 8_000;
 const HEADERS: usize = 20_000;
 /// Bytes of the C texts on the way to the function.
 const WAY: usize = 8_000;
+/// Bytes of comments above definitions of public functions.
+const COMMENTS: usize = 4_000;
+/// Bytes of the C texts of functions that it leads to.
+const BELOW: usize = 8_000;
 /// Lines before and after the call that an example is about, and the number of examples.
 const AROUND: usize = 12;
 const EXAMPLES: usize = 3;
@@ -47,6 +51,41 @@ pub(super) struct Listed {
     pub caller: Option<String>,
 }
 
+/// The public API of a library.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Api {
+    headers: Vec<Excerpt>,
+    /// The functions that these declare, as far as one can see.
+    pub functions: BTreeSet<Number>,
+}
+
+impl Api {
+    /// The API of an opened library.
+    ///
+    /// # Errors
+    /// `Io` where headers cannot be read.
+    pub fn of(project: &Project) -> Result<Self> {
+        let (library, root) = (&project.library, project.root()?);
+        let external = library.functions.iter().filter(|function| function.linkage == Linkage::External);
+        let names: Vec<&str> = external.map(|function| function.c_name.as_str()).collect();
+        let paths = public_headers(root, &names)?.into_iter().next().unwrap_or_default();
+        let mut words = BTreeSet::new();
+        for path in &paths {
+            words.extend(Surface::of(&fs::read(root.join(path))?).words);
+        }
+        let is_public = |function: &Function| {
+            function.linkage == Linkage::External && (paths.is_empty() || words.contains(&function.c_name))
+        };
+        let all = library.functions.iter().enumerate();
+        let functions = all.filter(|(_, function)| is_public(function)).map(|(at, _)| at).collect();
+        Ok(Self { headers: headers(root, &paths)?, functions })
+    }
+
+    fn has(&self, library: &Library, function: &Function) -> bool {
+        self.functions.iter().any(|at| library.functions[*at].key == function.key)
+    }
+}
+
 /// What a prompt for a driver shows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Context {
@@ -58,6 +97,10 @@ pub(super) struct Context {
     /// Heads of functions on the way that no shown header has.
     pub heads: Vec<String>,
     pub way: Vec<Excerpt>,
+    /// Heads of public functions with the comments above their definitions, where no shown header has these.
+    pub comments: String,
+    /// Texts of functions that it leads to, as far as there is room.
+    pub below: Vec<Excerpt>,
     pub leads_to: Vec<String>,
     pub examples: Vec<Excerpt>,
     pub unreached: Vec<Listed>,
@@ -69,46 +112,43 @@ impl Context {
     ///
     /// # Errors
     /// `Io` where files of the repository cannot be read.
-    pub fn of(project: &Project, report: &Report, goal: &Goal, file: &Utf8Path) -> Result<Self> {
+    pub fn of(
+        project: &Project,
+        (api, report): (&Api, &Report),
+        goal: &Goal,
+        file: &Utf8Path,
+    ) -> Result<Self> {
         let (library, root) = (&project.library, project.root()?);
-        let function = &library.functions[goal.function];
-        let public: Vec<&str> =
-            library.functions.iter().filter(|f| is_public(f)).map(|f| &*f.c_name).collect();
-        let paths = public_headers(root, &public)?.into_iter().next().unwrap_or_default();
-        let headers = headers(root, &paths)?;
-        let is_shown = |one: &&Function| headers.iter().any(|header| header.text.contains(&one.c_name));
-        let on_way: Vec<&Function> = goal.way.iter().map(|at| &library.functions[*at]).collect();
-        let heads = on_way.iter().filter(|one| is_public(one) && !is_shown(one)).map(|one| head(one));
-        let all: Vec<Listed> = report.unreached.iter().map(|one| listed(library, one)).collect();
+        let of = |all: &[Number]| all.iter().map(|at| &library.functions[*at]).collect::<Vec<&Function>>();
+        let (function, way, below) = (&library.functions[goal.function], of(&goal.way), of(&goal.leads_to));
+        let is_shown = |one: &&&Function| api.headers.iter().any(|header| header.text.contains(&one.c_name));
+        let heads = way.iter().filter(|one| api.has(library, one) && !is_shown(one)).map(|one| head(one));
+        let is_told = |one: &Listed| way.iter().chain(&below).any(|told| told.name.as_str() == one.name);
+        let all = report.unreached.iter().map(|one| listed((library, api), one));
+        let all: Vec<Listed> = all.filter(|one| !is_told(one)).collect();
+        let public: Vec<&str> = api.functions.iter().map(|at| &*library.functions[*at].c_name).collect();
         Ok(Self {
             name: function.c_name.clone(),
-            is_public: is_public(function),
+            is_public: api.functions.contains(&goal.function),
             file: file.to_string(),
             heads: heads.collect(),
-            way: texts(&on_way),
-            leads_to: goal
-                .leads_to
-                .iter()
-                .map(|at| library.functions[*at].c_name.clone())
-                .take(LISTED)
-                .collect(),
-            examples: examples(project, root, &on_way, &public)?,
+            comments: comments(library, api),
+            examples: examples(project, root, &way, &public)?,
+            way: texts(&way, WAY),
+            below: texts_that_fit(&below, BELOW),
+            leads_to: below.iter().map(|one| one.name.to_string()).take(LISTED).collect(),
             more_unreached: all.len().saturating_sub(LISTED),
             unreached: all.into_iter().take(LISTED).collect(),
-            headers,
+            headers: api.headers.clone(),
         })
     }
 }
 
-fn is_public(function: &Function) -> bool {
-    function.linkage == Linkage::External
-}
-
-fn listed(library: &Library, one: &crate::drivers::Unreached) -> Listed {
+fn listed((library, api): (&Library, &Api), one: &Unreached) -> Listed {
     let function = library.functions.iter().find(|function| function.name == one.symbol);
     Listed {
         name: one.symbol.to_string(),
-        is_public: function.is_some_and(is_public),
+        is_public: function.is_some_and(|function| api.has(library, function)),
         caller: one.caller.as_ref().map(|(caller, _)| caller.to_string()),
     }
 }
@@ -184,24 +224,58 @@ fn literal(text: &str, quote: char) -> usize {
     text.len()
 }
 
+/// The comments of public functions that no header shows.
+fn comments(library: &Library, api: &Api) -> String {
+    let (mut text, mut room) = (String::new(), COMMENTS);
+    for function in api.functions.iter().map(|at| &library.functions[*at]) {
+        let comment = function.comment.trim();
+        let is_shown = |header: &Excerpt| header.text.contains(comment);
+        let one = format!("{comment}\n{}\n", head(function));
+        if !comment.is_empty() && !api.headers.iter().any(is_shown) && one.len() <= room {
+            room -= one.len();
+            text += &one;
+        }
+    }
+    text
+}
+
 /// A function's definition up to its body, as a declaration.
 fn head(function: &Function) -> String {
     let end = body(&function.text).map_or(0, |end| end.saturating_sub(1));
     format!("{};", function.text[..end].trim())
 }
 
-/// The texts of functions, the last one whole, those before it as far as there is room.
-fn texts(functions: &[&Function]) -> Vec<Excerpt> {
-    let mut room = WAY;
+/// The texts of functions, the last one first of all, those before it as far as there is room.
+fn texts(functions: &[&Function], mut room: usize) -> Vec<Excerpt> {
     let mut texts: Vec<Excerpt> = Vec::new();
     for function in functions.iter().rev() {
-        let text = cut(&function.text, room);
+        let text = cut(&with_comment(function), room);
         room -= text.len().min(room);
-        let (file, line) = (function.place.file.to_string(), function.place.line as usize);
-        texts.push(Excerpt { file, line, text });
+        texts.push(excerpt(function, text));
     }
     texts.reverse();
     texts
+}
+
+/// The texts of those functions for which there is room.
+fn texts_that_fit(functions: &[&Function], mut room: usize) -> Vec<Excerpt> {
+    let mut texts = Vec::new();
+    for function in functions {
+        let text = with_comment(function);
+        if text.len() <= room {
+            room -= text.len();
+            texts.push(excerpt(function, text));
+        }
+    }
+    texts
+}
+
+fn with_comment(function: &Function) -> String {
+    [function.comment.as_str(), &function.text].join("\n").trim_start().to_owned()
+}
+
+fn excerpt(function: &Function, text: String) -> Excerpt {
+    Excerpt { file: function.place.file.to_string(), line: function.place.line as usize, text }
 }
 
 /// Calls in tests, programs, documents and other drivers: of the function itself, or of what leads to it, or of any public

@@ -1,7 +1,7 @@
 //! Which function a new driver should reach: the one through which most others would be reached, too.
 
 use crate::in_place::run::Number;
-use crate::symbol::{Library, LibraryIndex, Linkage};
+use crate::symbol::{Library, LibraryIndex};
 use std::collections::{BTreeSet, VecDeque};
 
 /// A function that no driver reaches, with the way to it. Functions are positions in the library.
@@ -14,25 +14,28 @@ pub(super) struct Goal {
     pub leads_to: Vec<Number>,
 }
 
+/// The functions among which a goal is chosen.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Field<'a> {
+    pub library: &'a Library,
+    /// Those that programs can call.
+    pub public: &'a BTreeSet<Number>,
+    pub reached: &'a BTreeSet<Number>,
+    /// Those about which nothing is asked.
+    pub left_out: &'a BTreeSet<Number>,
+}
+
 /// Chooses the next goal among functions that are neither reached nor left out; nothing if there is none.
-pub(super) fn next(
-    library: &Library,
-    reached: &BTreeSet<Number>,
-    left_out: &BTreeSet<Number>,
-) -> Option<Goal> {
+pub(super) fn next(field: Field) -> Option<Goal> {
+    let Field { library, public, reached, left_out } = field;
     let index = LibraryIndex::of(library);
     let callees = index.callees();
     let open = (0..library.functions.len()).filter(|at| !reached.contains(at) && !left_out.contains(at));
     let with_gain = open.map(|at| (at, unreached_from(at, callees, reached)));
     // Of those with the same gain, one that a driver can call, and then the first one.
-    let best =
-        with_gain.max_by_key(|(at, gain)| (gain.len(), is_public(library, *at), std::cmp::Reverse(*at)));
+    let best = with_gain.max_by_key(|(at, gain)| (gain.len(), public.contains(at), std::cmp::Reverse(*at)));
     let (function, leads_to) = best?;
-    Some(Goal { function, way: way(library, callees, reached, function), leads_to })
-}
-
-fn is_public(library: &Library, at: Number) -> bool {
-    library.functions[at].linkage == Linkage::External
+    Some(Goal { function, way: way(field, callees, function), leads_to })
 }
 
 /// The unreached functions that a function leads to, nearest first.
@@ -51,8 +54,8 @@ fn unreached_from(from: Number, callees: &[Vec<Number>], reached: &BTreeSet<Numb
 }
 
 /// The shortest way from a public or a reached function.
-fn way(library: &Library, callees: &[Vec<Number>], reached: &BTreeSet<Number>, to: Number) -> Vec<Number> {
-    let is_start = |at: Number| is_public(library, at) || reached.contains(&at);
+fn way(field: Field, callees: &[Vec<Number>], to: Number) -> Vec<Number> {
+    let is_start = |at: Number| field.public.contains(&at) || field.reached.contains(&at);
     let (mut seen, mut open) = (BTreeSet::from([to]), VecDeque::from([vec![to]]));
     while let Some(way) = open.pop_front() {
         if is_start(way[0]) {
@@ -74,27 +77,24 @@ mod tests {
     use crate::port::context::tests::function;
     use crate::symbol::SymbolKey;
 
-    /// `a` and `b` are public; `a` calls `c`, which calls `d`; `b` calls nothing.
+    /// `a` calls `c`, which calls `d`; `b` calls nothing.
     fn library() -> Library {
-        let of = |name: &str, calls: &[&str], linkage| {
+        let of = |name: &str, calls: &[&str]| {
             let mut one = function(name, "");
             one.key = SymbolKey(name.into());
             one.calls = calls.iter().map(|name| SymbolKey((*name).into())).collect();
-            one.linkage = linkage;
             one
         };
-        let functions = vec![
-            of("d", &[], Linkage::Static),
-            of("c", &["d"], Linkage::Static),
-            of("b", &[], Linkage::External),
-            of("a", &["c"], Linkage::External),
-        ];
+        let functions = vec![of("d", &[]), of("c", &["d"]), of("b", &[]), of("a", &["c"])];
         Library { functions, ..crate::port::context::tests::library() }
     }
 
     fn chosen(reached: &[Number], left_out: &[Number]) -> Option<(Number, Vec<Number>, Vec<Number>)> {
-        let set = |all: &[Number]| all.iter().copied().collect();
-        next(&library(), &set(reached), &set(left_out)).map(|goal| (goal.function, goal.way, goal.leads_to))
+        let set = |all: &[Number]| all.iter().copied().collect::<BTreeSet<_>>();
+        let (public, reached, left_out) = (set(&[2, 3]), set(reached), set(left_out));
+        let library = library();
+        let field = Field { library: &library, public: &public, reached: &reached, left_out: &left_out };
+        next(field).map(|goal| (goal.function, goal.way, goal.leads_to))
     }
 
     #[test]

@@ -23,6 +23,8 @@ use crate::store::lesson::{Kind, Lesson, Scope};
 use crate::store::{RunOutcome, Store, Totals};
 use crate::symbol::{Function, SymbolName};
 use camino::Utf8PathBuf;
+use context::Api;
+use goals::Field;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The built-in templates: name and text.
@@ -80,7 +82,8 @@ pub fn write(
     let templates = Templates::load(&BUILT_IN, Some(&project.workspace.root().join("prompts")))?;
     let asks = Asks { command, roles: &DRIVER_ROLES, config: &project.config, workflow: None };
     let models = ModelSession::open(&project.workspace, store, asks, interrupt)?;
-    let mut writer = Writer { project, store, models, templates, interrupt, asked: BTreeMap::new() };
+    let api = Api::of(project)?;
+    let mut writer = Writer { project, store, models, templates, interrupt, api, asked: BTreeMap::new() };
     let ended = with_trials(project, interrupt, reporter, |trials, reporter| writer.all(trials, reporter));
     let outcome = writer.models.or_finish(writer.store, ended)?;
     let word = match outcome.is_budget {
@@ -99,6 +102,7 @@ struct Writer<'a> {
     models: ModelSession,
     templates: Templates,
     interrupt: &'a Interrupt,
+    api: Api,
     /// How often each role was asked about each function.
     asked: BTreeMap<(&'static str, SymbolName), u32>,
 }
@@ -115,7 +119,11 @@ impl Writer<'_> {
         let mut left_out: BTreeSet<usize> = given_up.iter().copied().chain(not_judged).collect();
         let before = trials.report.reached().len();
         let (mut written, mut is_budget) = (Vec::new(), false);
-        while let Some(goal) = goals::next(library, &trials.report.reached(), &left_out) {
+        loop {
+            let reached = trials.report.reached();
+            let field =
+                Field { library, public: &self.api.functions, reached: &reached, left_out: &left_out };
+            let Some(goal) = goals::next(field) else { break };
             let symbol = library.functions[goal.function].name.clone();
             let open = (0..library.functions.len())
                 .filter(|at| !trials.report.reached().contains(at) && !left_out.contains(at));

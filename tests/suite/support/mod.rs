@@ -214,10 +214,12 @@ impl Repo {
         std::fs::write(dir.join("model.sh"), script).unwrap();
         let shown = dir.join("model.sh").display().to_string();
         let text = self.read("implfuzz.toml");
+        // The table in the file, if there is one; others may follow it.
         let start = text.find("\n[llm]").unwrap_or(text.len());
-        let config =
-            format!("{}\n[llm]\nprovider = \"command\"\ncommand = [\"sh\", {shown:?}]\n", &text[..start]);
-        self.write("implfuzz.toml", &config);
+        let rest = text.get(start + 1..).unwrap_or_default();
+        let behind = rest.find("\n[").map_or("", |at| &rest[at..]);
+        let table = format!("\n[llm]\nprovider = \"command\"\ncommand = [\"sh\", {shown:?}]\n");
+        self.write("implfuzz.toml", &format!("{}{table}{behind}", &text[..start]));
     }
 
     /// How often the script was asked.
