@@ -95,8 +95,10 @@ fn fuzz(
     if let Some(((at, number), _)) = failed {
         let (driver, function) = (&drivers[*at].driver.file, &library.functions[*number].name);
         let text = format!("libFuzzer ended early when it fuzzed on for {early} of {} functions", ran.len());
-        let help =
-            format!("the first is `{function}`, with the driver {driver}; it is judged on the inputs so far");
+        let help = format!(
+            "C breaks too often: `cargo implfuzz drivers` shows where. The first function is `{function}`, with the driver \
+             {driver}; it is judged on the inputs so far"
+        );
         reporter.event(Event::Warning { text, help: Some(help) });
     }
     Ok(())

@@ -4,6 +4,7 @@
 
 mod branches;
 mod campaigns;
+mod faults;
 mod focus;
 mod from_contracts;
 mod known;
@@ -13,6 +14,7 @@ mod skeleton;
 mod trials;
 
 pub use branches::{Branches, branches};
+pub use faults::{FaultPlace, fault_places};
 pub use known::{KnownReach, Reachability, known_reach};
 pub use measure::{MOST, Measured, measure};
 pub use ports::{Archive, Candidate, PortJudged, PortsBuilt, number_of};

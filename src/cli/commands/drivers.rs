@@ -3,7 +3,7 @@
 use super::Session;
 use super::new_driver::{self, Of};
 use super::write_drivers;
-use crate::drivers::{self, Inputs, Measured, PortJudged, Report};
+use crate::drivers::{self, FaultPlace, Inputs, Measured, PortJudged, Report};
 use crate::error::{ExitCode, Result};
 use crate::in_place::outside::left;
 use crate::in_place::run::Judged;
@@ -73,6 +73,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         return write_drivers::run(session, (&project, &mut store), reporter);
     }
     let report = drivers::run(&project, Inputs::Fuzzed, interrupt, reporter.as_mut())?;
+    let faults = drivers::fault_places(&project, &report, interrupt)?;
     let reached: Vec<usize> = report.reached().into_iter().collect();
     let measured = match args.check {
         true => Some(drivers::measure(&project, &report, &reached, interrupt, reporter.as_mut())?),
@@ -91,8 +92,8 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let names: Vec<&SymbolName> = project.library.functions.iter().map(|function| &function.name).collect();
     session.screen.result(
         "drivers",
-        &as_json(&report, (measured.as_deref(), ports.as_deref()), &names),
-        || text(&report, (measured.as_deref(), ports.as_deref()), names.len()),
+        &as_json((&report, &faults), (measured.as_deref(), ports.as_deref()), &names),
+        || text((&report, &faults), (measured.as_deref(), ports.as_deref()), names.len()),
     );
     Ok(match &ports {
         Some(ports) if ports.iter().any(PortJudged::is_wrong) => ExitCode::Divergence,
@@ -106,7 +107,17 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
 /// What was judged in place, if it was asked for: mutants, and ports.
 type InPlace<'a> = (Option<&'a [Measured]>, Option<&'a [PortJudged]>);
 
-fn as_json(report: &Report, (measured, ports): InPlace, names: &[&SymbolName]) -> Value {
+fn as_json(
+    (report, faults): (&Report, &[FaultPlace]),
+    (measured, ports): InPlace,
+    names: &[&SymbolName],
+) -> Value {
+    let faults = faults.iter().map(|one| {
+        json!({
+            "driver": one.driver, "what": one.what, "place": one.place, "from": one.from, "inputs": one.inputs,
+            "first": one.first,
+        })
+    });
     let drivers = report.drivers.iter().map(|driven| {
         let reached: Vec<&SymbolName> = driven.reached().into_iter().map(|number| names[number]).collect();
         json!({
@@ -151,11 +162,11 @@ fn as_json(report: &Report, (measured, ports): InPlace, names: &[&SymbolName]) -
     });
     json!({
         "drivers": drivers.collect::<Vec<_>>(), "unreached": unreached.collect::<Vec<_>>(),
-        "not_judged": report.not_judged, "in_place": measured, "ports": ports,
+        "faults": faults.collect::<Vec<_>>(), "not_judged": report.not_judged, "in_place": measured, "ports": ports,
     })
 }
 
-fn text(report: &Report, (measured, ports): InPlace, functions: usize) -> String {
+fn text((report, faults): (&Report, &[FaultPlace]), (measured, ports): InPlace, functions: usize) -> String {
     let mut text = Table::of(&report.drivers)
         .left("driver", |one| one.driver.file.to_string())
         .left("language", |one| one.driver.language.to_string())
@@ -163,6 +174,17 @@ fn text(report: &Report, (measured, ports): InPlace, functions: usize) -> String
         .right("C breaks on", |one| one.corpus.breaking.len().to_string())
         .right("reached", |one| one.reached().len().to_string())
         .text();
+    if !faults.is_empty() {
+        text += "\n";
+        text += &Table::of(faults)
+            .left("C breaks in", |one| printable(&one.place))
+            .left("called at", |one| printable(&one.from))
+            .left("with", |one| printable(&one.what))
+            .right("inputs", |one| one.inputs.to_string())
+            .left("the first", |one| one.first.file_name().unwrap_or_default().to_string_lossy().into_owned())
+            .text();
+        text += "(some of the inputs ran again) Delete calls of the driver that no program would make.\n";
+    }
     if let Some(measured) = measured {
         text += "\n";
         text += &Table::of(measured)

@@ -57,6 +57,12 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
             0 => "nothing changed\n".to_owned(),
             n => format!("{n} files written under {}/\n", project.config.rust.dir),
         };
+        if project.planned.len() > judgeable {
+            text += &format!(
+                "{} functions have no harness; a driver can judge most of them: `cargo implfuzz drivers --new calls` (see docs/drivers.md)\n",
+                project.planned.len() - judgeable
+            );
+        }
         text += "next: `cargo implfuzz list`, then `cargo implfuzz port <symbol>`, or write a function by hand and `cargo implfuzz verify <symbol>`\n";
         text
     });

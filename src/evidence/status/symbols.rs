@@ -160,7 +160,10 @@ impl Sides<'_> {
         let stale = || entry.mixed().map(Problem::stale);
         let changed = || Problem::changed(was, &now, || self.c.changed(entry));
         let refuted = || (entry.grade == Grade::Refuted).then(|| Problem::refuted(&entry.shortcomings));
-        stale().or_else(changed).or_else(refuted)
+        let gone = entry.driver_files.iter().find(|file| !self.root.join(file).is_file());
+        let gone =
+            gone.map(|file| Problem::stale(&format!("the driver {file}, which judged it, is not there")));
+        stale().or(gone).or_else(changed).or_else(refuted)
     }
 
     /// What a verdict on a port would be about now.
