@@ -101,7 +101,7 @@ fn the_fixture_is_ported_whole_and_its_c_tests_pass_against_the_port() {
     let statics: Vec<&str> = statics.collect();
     for one in functions {
         assert!(one["intercepted"] == true, "{one}");
-        assert!(one["ran_as_c"] == 0, "{one}");
+        assert!(one["ran_as_c"].as_u64().unwrap_or(0) == 0, "{one}");
         // Only ports call statics, inside of the port.
         let is_static = statics.contains(&one["symbol"].as_str().unwrap());
         assert!(is_static || one["calls"].as_u64().unwrap() > 0, "{one}");
@@ -138,6 +138,7 @@ fn drivers_of_bzip2_are_written() {
     let arguments =
         ["drivers", "--write", "--seconds", "10", "--config", "llm.provider=\"replay\"", "--config", &replay];
     let json = repo.run(&[&arguments[..], &["--format", "json"]].concat()).json("drivers-written");
+    println!("drivers reach {} of {} functions; {}", json["reached"], json["functions"], json["model"]);
     assert_eq!(json["reached_before"], 0, "{json:#}");
     assert!(json["reached"].as_u64().unwrap() >= 60, "{json:#}");
     assert_eq!(json["functions"], 64, "{json:#}");

@@ -212,7 +212,8 @@ const CRC32_Z: &str = "
 /// What a careless port of each gets wrong: what it is called, and the change to the right body, at every place.
 const ADLER32_FAULTS: [(&str, &str, &str); 4] = [
     ("modulus", "65521", "65520"),
-    ("signedness", "from(*byte)", "wrapping_add_signed(0, i64::from(*byte as i8))"),
+    // Within 16 bits, so that no sum overflows: each difference is one of values.
+    ("signedness", "from(*byte)", "wrapping_add_signed(0, i64::from(*byte as i8)) & 0xffff"),
     (
         "last byte",
         "else { return 1 };",

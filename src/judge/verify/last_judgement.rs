@@ -44,7 +44,9 @@ pub(super) fn one(store: &Store, planned: &FunctionPlan, status: Option<&SymbolS
         Judgeable::Yes(_) => None,
     };
     let Some(status) = status else { return Ok(Judgement::new(planned, Grade::Stub, not_yet)) };
-    let judgement = Judgement::new(planned, status.grade(), status.reason().or(not_yet));
+    // Where drivers have judged a port, it needs no harness.
+    let reason = status.reason().or_else(|| not_yet.filter(|_| status.entry.is_none()));
+    let judgement = Judgement::new(planned, status.grade(), reason);
     let trouble = status.problem.as_ref().map(|problem| problem.trouble);
     let Some(entry) = &status.entry else { return Ok(Judgement { trouble, ..judgement }) };
     let key = &planned.function.key;
