@@ -15,6 +15,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+/// How many inputs on which C broke run again until one breaks again: each may take seconds.
+const AGAIN: usize = 8;
+
 /// The library, built once for all drivers that are tried, with the drivers that it has.
 pub struct Trials<'t, 'p> {
     work: &'t Work<'p>,
@@ -96,10 +99,10 @@ impl Trials<'_, '_> {
         }
     }
 
-    /// The first input on which C breaks every time.
+    /// The first of a few inputs on which C breaks again.
     fn broken(&self, driven: &Driven) -> Result<Option<Broken>> {
         let program = corpus::program(&self.work.dir("fuzz"), &driven.driver);
-        for input in &driven.corpus.breaking {
+        for input in driven.corpus.breaking.iter().take(AGAIN) {
             if let Some(report) = breaking::report(&program, input, self.work.interrupt)? {
                 return Ok(Some(Broken { input: input.clone(), report }));
             }
@@ -107,10 +110,9 @@ impl Trials<'_, '_> {
         Ok(None)
     }
 
-    /// The driver is one of the library's from now on, in place of an earlier one in the same file.
+    /// The driver is one of the library's from now on.
     pub fn keep(&mut self, driven: Driven) {
         let mut all = std::mem::take(&mut self.report.drivers);
-        all.retain(|one| one.driver.file != driven.driver.file);
         all.push(driven);
         self.report = report(self.work.project, all);
     }

@@ -56,7 +56,7 @@ fn only_a_driver_that_reaches_something_new_stays() {
         repo.read("fuzz/store_merge.c").starts_with("/* A driver that reaches `store_merge`; written by")
     );
 
-    // What the model is told, first and after each answer.
+    // The first prompt shows the function, the header and a call; each later one shows what was wrong.
     let first = repo.prompt(1);
     for told in [
         "# The function to reach: `store_merge`",

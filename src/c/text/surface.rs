@@ -37,7 +37,7 @@ impl Surface {
     }
 }
 
-/// Digraphs and trigraphs, wherever they stand: nobody needs them.
+/// Whether a text has a digraph or a trigraph for `#`, even in a string.
 fn hides_hash(text: &[u8]) -> bool {
     text.windows(2).any(|pair| pair == b"%:") || text.windows(2).any(|pair| pair == b"??")
 }

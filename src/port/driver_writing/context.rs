@@ -91,8 +91,6 @@ impl Api {
 pub(super) struct Context {
     pub name: String,
     pub is_public: bool,
-    /// The file of the driver, relative to the root.
-    pub file: String,
     pub headers: Vec<Excerpt>,
     /// Heads of functions on the way that no shown header has.
     pub heads: Vec<String>,
@@ -108,16 +106,11 @@ pub(super) struct Context {
 }
 
 impl Context {
-    /// The context of a goal; `file` is that of the driver.
+    /// The context of a goal.
     ///
     /// # Errors
     /// `Io` where files of the repository cannot be read.
-    pub fn of(
-        project: &Project,
-        (api, report): (&Api, &Report),
-        goal: &Goal,
-        file: &Utf8Path,
-    ) -> Result<Self> {
+    pub fn of(project: &Project, (api, report): (&Api, &Report), goal: &Goal) -> Result<Self> {
         let (library, root) = (&project.library, project.root()?);
         let of = |all: &[Number]| all.iter().map(|at| &library.functions[*at]).collect::<Vec<&Function>>();
         let (function, way, below) = (&library.functions[goal.function], of(&goal.way), of(&goal.leads_to));
@@ -130,7 +123,6 @@ impl Context {
         Ok(Self {
             name: function.c_name.clone(),
             is_public: api.functions.contains(&goal.function),
-            file: file.to_string(),
             heads: heads.collect(),
             comments: comments(library, api),
             examples: examples(project, root, &way, &public)?,
@@ -172,7 +164,7 @@ fn cut(text: &str, room: usize) -> String {
         return text.to_owned();
     }
     let mut kept = String::new();
-    for line in text.split_inclusive('\n').take_while(|_| true) {
+    for line in text.split_inclusive('\n') {
         if kept.len() + line.len() > room {
             break;
         }

@@ -178,13 +178,7 @@ impl Writer<'_> {
         (role, attempt): (&'static str, u32),
     ) -> Result<Prompt> {
         let function = &self.project.library.functions[goal.function];
-        let file = trials.new_file(function.name.as_str());
-        let c = minijinja::Value::from(Serde(Context::of(
-            self.project,
-            (&self.api, &trials.report),
-            goal,
-            &file,
-        )?));
+        let c = minijinja::Value::from(Serde(Context::of(self.project, (&self.api, &trials.report), goal)?));
         let problem = Some(last.problem.as_str()).filter(|problem| !problem.is_empty());
         let text = match &last.text {
             None => self.templates.render("driver.j2", context!(c, problem))?,
