@@ -62,6 +62,7 @@ enum Mark {
     Keeps,
     Locale,
     Math,
+    Opens,
     Quiet,
     Varargs,
 }
@@ -264,6 +265,11 @@ pub fn frees(name: &str) -> bool {
 /// Whether it returns null or a pointer into its first argument.
 pub fn leads_back(name: &str) -> bool {
     has(name, Mark::Back)
+}
+
+/// Whether it opens a file by a path, or a stream on a descriptor.
+pub fn opens(name: &str) -> bool {
+    has(name, Mark::Opens)
 }
 
 /// Whether it ends the process.

@@ -6,7 +6,7 @@ use super::driver::Driver;
 use super::outside::undefined;
 use super::place::Place;
 use crate::c::text::Surface;
-use crate::contract::libc::{Effect, effect};
+use crate::contract::libc::{Effect, effect, opens};
 use crate::error::Result;
 use crate::platform::process::time_limits;
 use camino::{Utf8Component, Utf8Path};
@@ -21,8 +21,6 @@ const WORDS: [&str; 11] = [
 /// Directives that a driver needs.
 const DIRECTIVES: [&str; 11] =
     ["include", "define", "undef", "if", "ifdef", "ifndef", "elif", "else", "endif", "error", "warning"];
-/// Streams that are opened by a name or a descriptor.
-const OPENS: [&str; 5] = ["fopen", "fopen64", "freopen", "freopen64", "fdopen"];
 
 /// What the text of a driver may not say; nothing if it may be compiled.
 pub fn refused(driver: &Utf8Path, text: &str) -> Option<String> {
@@ -93,7 +91,7 @@ fn is_allowed(name: &str) -> bool {
     let is_given = name.starts_with("_GLOBAL_OFFSET_TABLE_") || ["stdin", "stdout", "stderr"].contains(&name);
     let by_effect = match effect(name) {
         Some(Effect::Computes | Effect::State | Effect::Random | Effect::Clock) => true,
-        Some(Effect::Stdio) => !OPENS.contains(&name),
+        Some(Effect::Stdio) => !opens(name),
         Some(
             Effect::Environment
             | Effect::Descriptors
@@ -148,9 +146,10 @@ mod tests {
         for name in ["malloc", "memcpy", "strlen", "snprintf", "fputs", "tmpfile", "time"] {
             assert!(is_allowed(name), "{name}");
         }
-        for name in
-            ["fopen", "open", "system", "fork", "socket", "getenv", "dlsym", "syscall", "kill", "what_is_it"]
-        {
+        for name in [
+            "fopen", "freopen64", "fdopen", "open", "system", "fork", "socket", "getenv", "dlsym", "syscall",
+            "kill", "what_is_it",
+        ] {
             assert!(!is_allowed(name), "{name}");
         }
     }

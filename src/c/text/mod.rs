@@ -7,12 +7,14 @@
 //! position asks for the chunks at that position.
 
 mod body;
+mod comments;
 mod literals;
 mod token;
 mod split_items;
 mod surface;
 
 pub use body::body;
+pub use comments::without_comments;
 pub use literals::literals;
 pub use surface::Surface;
 

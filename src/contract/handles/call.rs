@@ -4,14 +4,11 @@ use super::{FILE, Handles};
 use crate::contract::constructors::{record, target};
 use crate::contract::infer::roles_where;
 use crate::contract::length_inference::{MAX_OF_STEP, free_lengths};
-use crate::contract::libc::{Effect, effect};
+use crate::contract::libc::{Effect, effect, opens};
 use crate::contract::parameter_roles::{self, prototype};
 use crate::contract::types::{Contract, Life, Returns, Role, Sequence};
 use crate::contract::{borrowed, callback, likely};
 use crate::symbol::{Function, Param, TypeKind};
-
-/// Functions that open a file by its path.
-const OPENS: [&str; 5] = ["open", "open64", "fopen", "fopen64", "freopen"];
 
 impl Handles<'_> {
     /// How a program may call the function, whether or not a harness can compare what it does. `None` where nothing is
@@ -77,7 +74,7 @@ impl Handles<'_> {
         let may_use_files = has_handle.into_iter().any(|key| self.is_handle(key))
             || function.params.iter().any(|param| self.is_file(function, param));
         let is_fine = |name: &String| match effect(name) {
-            _ if OPENS.contains(&name.as_str()) => may_use_files,
+            _ if opens(name) => may_use_files,
             Some(Effect::Computes | Effect::Random | Effect::Clock | Effect::Environment | Effect::Stdio) => {
                 true
             }
@@ -101,6 +98,6 @@ impl Handles<'_> {
     fn is_file(&self, function: &Function, param: &Param) -> bool {
         let is_text =
             target(&param.ty).is_some_and(|to| matches!(to.kind, TypeKind::Int { plain_char: true, .. }));
-        is_text && likely::goes_to(self.facts, function, param, |name| OPENS.contains(&name))
+        is_text && likely::goes_to(self.facts, function, param, opens)
     }
 }

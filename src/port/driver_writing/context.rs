@@ -2,7 +2,7 @@
 //! the functions that no driver reaches.
 
 use super::goals::Goal;
-use crate::c::text::{Surface, body};
+use crate::c::text::{Surface, body, without_comments};
 use crate::drivers::{Report, Unreached, public_headers};
 use crate::error::Result;
 use crate::in_place::driver::files;
@@ -173,49 +173,6 @@ fn cut(text: &str, room: usize) -> String {
     kept + "/* the rest is left out */\n"
 }
 
-/// A text without its comments and without the lines that are empty then.
-fn without_comments(text: &str) -> String {
-    let (mut kept, mut rest) = (String::new(), text);
-    while let Some(at) = rest.find(['/', '"', '\'']) {
-        kept += &rest[..at];
-        rest = &rest[at..];
-        let end = match rest.as_bytes() {
-            [b'/', b'*', ..] => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
-            [b'/', b'/', ..] => rest.find('\n').unwrap_or(rest.len()),
-            [b'/', ..] => 0,
-            [quote, ..] => literal(rest, char::from(*quote)),
-            [] => 0,
-        };
-        if end == 0 {
-            kept.push('/');
-            rest = &rest[1..];
-        } else {
-            if !rest.starts_with('/') {
-                kept += &rest[..end];
-            }
-            rest = &rest[end..];
-        }
-    }
-    kept += rest;
-    let lines = kept.lines().map(str::trim_end).filter(|line| !line.is_empty());
-    lines.map(|line| format!("{line}\n")).collect()
-}
-
-/// The length of a string or character at the beginning of a text.
-fn literal(text: &str, quote: char) -> usize {
-    let mut is_escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
-        match c {
-            _ if is_escaped => is_escaped = false,
-            '\\' => is_escaped = true,
-            '\n' => return at,
-            _ if c == quote => return at + c.len_utf8(),
-            _ => {}
-        }
-    }
-    text.len()
-}
-
 /// The comments of public functions that no header shows.
 fn comments(library: &Library, api: &Api) -> String {
     let (mut text, mut room) = (String::new(), COMMENTS);
@@ -331,17 +288,6 @@ pub(super) fn can_be_judged(report: &Report, library: &Library, at: Number) -> b
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn comments_go_and_strings_stay() {
-        let text = "int a; // one\n/* two\n   three */\nint b; /* x */ int c;\nchar *s = \"/* no */ \\\" //\";\nint d = 4 / 2;\n";
-        assert_eq!(
-            without_comments(text),
-            "int a;\nint b;  int c;\nchar *s = \"/* no */ \\\" //\";\nint d = 4 / 2;\n"
-        );
-        assert_eq!(without_comments("/* open"), "");
-        assert_eq!(without_comments("\"open"), "\"open\n");
-    }
 
     #[test]
     fn long_texts_are_cut_between_lines() {

@@ -1,0 +1,69 @@
+//! Leaves comments out of a C text.
+
+use super::token::{Joined, tokens};
+
+/// A text without its comments and without the lines that are empty then. Strings stay as they are.
+pub fn without_comments(text: &str) -> String {
+    let joined = Joined::of(text.as_bytes());
+    let (mut kept, mut end) = (String::new(), 0);
+    for token in tokens(&joined) {
+        kept += &gap(&text[end..token.bytes.start]);
+        kept += &text[token.bytes.clone()];
+        end = token.bytes.end;
+    }
+    kept += &gap(&text[end..]);
+    let mut text = String::new();
+    for line in kept.lines().map(str::trim_end) {
+        // Behind a joined line, an empty one is where the joining ends.
+        if !line.is_empty() || text.ends_with("\\\n") {
+            text += line;
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// What stands between two tokens: the space itself, or what a comment leaves of it.
+fn gap(space: &str) -> String {
+    let is_joined = || space.contains("\\\n") || space.contains("\\\r\n");
+    match () {
+        () if !space.contains('/') => space.to_owned(),
+        () if is_joined() => " \\\n".to_owned(),
+        () if space.contains('\n') => "\n".to_owned(),
+        () => " ".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn comments_go_and_strings_stay() {
+        let text = "int a; // one\n/* two\n   three */\nint b; /* x */ int c;\nchar *s = \"/* no */ \\\" //\";\nint d = 4 / 2;\n";
+        assert_eq!(
+            without_comments(text),
+            "int a;\nint b; int c;\nchar *s = \"/* no */ \\\" //\";\nint d = 4 / 2;\n"
+        );
+        assert_eq!(without_comments("#define A /* a */ \\\n  b\n"), "#define A \\\nb\n");
+        assert_eq!(without_comments("/* open"), "");
+    }
+
+    /// Pieces of texts: what begins, ends or hides a comment.
+    const PIECES: [&str; 15] =
+        ["a", "7", " ", "\n", "\\\n", "/", "*", "/*", "*/", "//", "\"s /* \\\" //\"", "'\"'", "'", "#", "é"];
+
+    proptest! {
+        /// Whatever a text is, no token of it is lost, and none is added.
+        #[test]
+        fn the_tokens_are_the_same(pieces in prop::collection::vec(prop::sample::select(&PIECES), 0..40)) {
+            let of = |text: &str| -> Vec<String> {
+                let joined = Joined::of(text.as_bytes());
+                tokens(&joined).iter().map(|token| token.text.trim_end().to_owned()).collect()
+            };
+            let text = pieces.concat();
+            prop_assert_eq!(of(&without_comments(&text)), of(&text));
+        }
+    }
+}
