@@ -94,6 +94,8 @@ fn port(name: &str, arguments: &str, result: &str, body: &str) -> String {
 #[test]
 fn unusual_drivers_run_and_judge() {
     let repo = Repo::of(&[("trunk.h", HEADER), ("trunk.c", LIBRARY), ("fuzz/run.c", DRIVER)]);
+    let config = repo.read("implfuzz.toml");
+    repo.write("implfuzz.toml", &format!("{config}\n[drivers]\nfunction_seconds = 1\n"));
     let mut module = repo.read("rust/src/trunk.rs");
     let uint = " -> ::core::ffi::c_uint";
     let add = "*(*at).bytes.add(where_) = (*(*at).bytes.add(where_)).wrapping_add(3);
