@@ -31,6 +31,7 @@ mod tests;
 pub use manifest::{deciding_settings, hides, manifest_refusal};
 pub use own_crate::{Allowed, Around, FfiNames};
 
+use crate::rust::unsafe_code::UnsafeCode;
 use crate::rust::{item, stub_detection};
 use std::fmt;
 
@@ -97,8 +98,7 @@ impl fmt::Display for Problem {
 pub struct AuditReport {
     /// In the order of the text.
     pub problems: Vec<Problem>,
-    /// `unsafe` blocks and `unsafe fn`s.
-    pub unsafe_count: usize,
+    pub unsafe_code: UnsafeCode,
     /// Names of the helper items beside the requested function, in the order of the text.
     pub helpers: Vec<String>,
 }
@@ -131,7 +131,7 @@ fn items_with(
     allowed: &Allowed,
 ) -> AuditReport {
     shape::check(candidate, allowed, items, &mut problems);
-    let unsafe_count = walk::check(candidate, allowed, items, &mut problems);
+    walk::check(candidate, allowed, items, &mut problems);
     if let Some(place) = stub_detection::is_stub(items, candidate.name) {
         let known = problems.list.iter().any(|p| p.rule == Rule::Stub && p.line == place.line);
         if !known {
@@ -139,9 +139,10 @@ fn items_with(
             problems.add_at(Rule::Stub, place.line, place.column, reason);
         }
     }
+    let unsafe_code = UnsafeCode::of(items.iter().copied());
     let helpers =
         items.iter().filter_map(|item| item::item_name(item)).filter(|name| name != candidate.name).collect();
-    AuditReport { problems: problems.in_order(), unsafe_count, helpers }
+    AuditReport { problems: problems.in_order(), unsafe_code, helpers }
 }
 
 /// Whether compiled code of a port may lead to this symbol of the C library of the system; `by_c` says that its original

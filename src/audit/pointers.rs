@@ -52,7 +52,7 @@ impl Walker<'_, '_, '_> {
 
     /// Where memory can be read and written as anything, a type makes a function pointer of it, and a value can be replaced.
     pub(super) fn fn_types_beside_unsafe(&mut self) {
-        if self.unsafe_count > 0 {
+        if self.has_unsafe {
             for span in std::mem::take(&mut self.fn_type_spans) {
                 self.refuse(Rule::FnPointer, span, FN_TYPE);
             }

@@ -12,18 +12,18 @@ use std::collections::BTreeSet;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
-/// Walks the whole reply; returns the number of `unsafe` blocks and functions.
+/// Walks the whole reply.
 pub(super) fn check(
     candidate: &Candidate<'_>,
     allowed: &Allowed,
     items: &[&syn::Item],
     problems: &mut Problems<'_>,
-) -> usize {
+) {
     let mut walker = Walker {
         scopes: Scopes::new(candidate.module, candidate.name, allowed, items),
         items,
         problems,
-        unsafe_count: 0,
+        has_unsafe: false,
         fn_type_spans: Vec::new(),
         may_be_function: false,
         fn_types: fn_types(items),
@@ -33,14 +33,14 @@ pub(super) fn check(
     }
     walker.imports_of_module();
     walker.fn_types_beside_unsafe();
-    walker.unsafe_count
 }
 
 pub(super) struct Walker<'w, 'a, 'p> {
     pub(super) scopes: Scopes<'a>,
     pub(super) items: &'w [&'w syn::Item],
     problems: &'w mut Problems<'p>,
-    pub(super) unsafe_count: usize,
+    /// Whether an `unsafe` block or function was met.
+    pub(super) has_unsafe: bool,
     /// Where the type of a function pointer is written, or a function is a value.
     pub(super) fn_type_spans: Vec<Span>,
     /// Whether the next expression may be a function: see `fn_values`.
@@ -106,12 +106,12 @@ impl Walker<'_, '_, '_> {
         }
     }
 
-    fn count_unsafe(&mut self, signature: &syn::Signature) {
-        self.unsafe_count += usize::from(matches!(signature.safety, syn::Safety::Unsafe(_)));
+    fn note_unsafe(&mut self, signature: &syn::Signature) {
+        self.has_unsafe |= matches!(signature.safety, syn::Safety::Unsafe(_));
     }
 
     fn function(&mut self, signature: &syn::Signature, block: &syn::Block, scope: Scope) {
-        self.count_unsafe(signature);
+        self.note_unsafe(signature);
         self.inside(scope, |walker| {
             // The types of the requested function are compared with the expected ones as a whole.
             let is_requested = walker.scopes.levels.len() == 2 && signature.ident == walker.scopes.name;
@@ -284,7 +284,7 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
     }
 
     fn visit_expr_unsafe(&mut self, expr: &'ast syn::ExprUnsafe) {
-        self.unsafe_count += 1;
+        self.has_unsafe = true;
         visit::visit_expr_unsafe(self, expr);
     }
 

@@ -68,7 +68,7 @@ impl Judge<'_> {
         let lock = Lock::load(self.project.workspace.root())?.unwrap_or_default();
         let Some(before) = least(&lock, planned.function.name.as_str()) else { return Ok(outcome) };
         let module = self.project.module(&planned.function.module)?;
-        let count = self.audit(planned, module.text())?.unsafe_count;
+        let count = self.audit(planned, module.text())?.unsafe_code.count;
         if count <= before.max(self.allowed(planned)) {
             return Ok(outcome);
         }

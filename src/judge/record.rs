@@ -65,7 +65,7 @@ impl Judge<'_> {
         let bound = planned.bound();
         let files = Crate::new(self.project.rust_dir());
         let mut lock = Lock::load(self.project.workspace.root())?.unwrap_or_default();
-        let unsafe_count = self.audit(planned, module.text())?.unsafe_count;
+        let unsafe_count = self.audit(planned, module.text())?.unsafe_code.count;
         let entry = Entry {
             contract_text: files.contract_mark(function.name.as_str(), &fingerprint.contract),
             grade: outcome.grade,

@@ -8,6 +8,7 @@ pub mod splice;
 pub mod unport;
 pub mod stub_detection;
 pub mod signature;
+pub mod unsafe_code;
 pub mod shims;
 pub mod pretty;
 pub mod stub_text;

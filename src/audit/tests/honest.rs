@@ -229,7 +229,7 @@ fn ways_of_counting_and_naming_are_reported() {
         "const A: u8 = 1;\nfn h() { unsafe {} }\npub fn kit_crc32(_: u32, mut b: Option<&[u8]>) -> u32 { h(); b = None; u32::from(A) }",
     );
     assert!(report.problems.is_empty(), "{:#?}", report.problems);
-    assert_eq!((report.unsafe_count, report.helpers.join(" ")), (1, "A h".to_string()));
+    assert_eq!((report.unsafe_code.count, report.helpers.join(" ")), (1, "A h".to_string()));
 }
 
 #[test]

@@ -70,5 +70,5 @@ fn refused(text: &str, rule: Rule, line: usize, words: &str) {
 fn accepted(signature: &str, text: &str) -> usize {
     let report = run(signature, text);
     assert!(report.problems.is_empty(), "{text}\n{:#?}", report.problems);
-    report.unsafe_count
+    report.unsafe_code.count
 }
