@@ -175,6 +175,11 @@ impl ModelSession {
         self.unanswered.get(&function.key)
     }
 
+    /// Forgets which questions got no answer: what follows is about something else.
+    pub fn forget_silences(&mut self) {
+        self.unanswered.clear();
+    }
+
     /// Whether the budget that has no room for `prompt` has some for other symbols, which begin with the cheapest model of `role`.
     pub fn admits_others(&self, prompt: &Prompt, role: &str) -> bool {
         let first = Prompt { role: role.into(), max_tokens: self.max_tokens(role, 0), ..prompt.clone() };

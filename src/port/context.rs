@@ -7,6 +7,7 @@ use super::items;
 use crate::contract::types::{Contract, Judgeable, Signature};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rust::signature::ident;
+use crate::rust::unsafe_code::UnsafeCode;
 use crate::symbol::{Function, Library, SymbolKey, SymbolName};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -95,6 +96,16 @@ pub struct PortContext {
     externs: Vec<String>,
     local_statics: Vec<String>,
     recursive: bool,
+    /// The port that is to be replaced by a safer one.
+    old: Option<OldPort>,
+}
+
+/// A port of which a safer one is wanted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct OldPort {
+    text: String,
+    /// Its `unsafe` blocks and functions.
+    unsafe_count: usize,
 }
 
 impl PortContext {
@@ -123,6 +134,13 @@ impl PortContext {
     pub fn judged_in_place(self) -> Self {
         let contract = describe_contract::IN_PLACE.map(str::to_owned).to_vec();
         Self { contract, ..self }
+    }
+
+    /// The same for a question about a safer port than this.
+    #[must_use]
+    pub fn instead_of(self, text: String, code: UnsafeCode) -> Self {
+        let old = OldPort { text, unsafe_count: code.count };
+        Self { old: Some(old), ..self }
     }
 
     fn gather(sources: &Sources, contract: Option<&Contract>) -> Result<Self> {
@@ -159,6 +177,7 @@ impl PortContext {
             externs: function.externs.clone(),
             local_statics: function.local_statics.clone(),
             recursive: function.calls.contains(&function.key),
+            old: None,
         })
     }
 

@@ -92,7 +92,7 @@ pub fn demo(
         workflow: Some(project.config.port.workflow),
     };
     let templates = Templates::load(None)?;
-    let plans = resume::plan(&project, &store, &wanted, None, false)?;
+    let plans = resume::plan(&project, &store, &wanted, None, resume::Redo::No)?;
     let mut models = ModelSession::open(&project.workspace, &mut store, asks, interrupt)?;
     let porting = Judge::new(&project, interrupt);
     let session = Session::new(porting, &mut store, reporter, &mut models, &templates, None);

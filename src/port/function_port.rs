@@ -13,6 +13,7 @@ use super::context::PortContext;
 use super::feedback::{self, AuditNote, Candidate, Feedback};
 use super::lessons::Lessons;
 use super::result::{Accepted, PortResult};
+use super::resume::Redo;
 use super::session::Session;
 use super::sources::context;
 use super::supervisor::{self, Makers, Outcome, PortState, Step, StopReason};
@@ -22,6 +23,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::judge::in_place::Evidence;
 use crate::judge::proofs::Ran;
+use crate::judge::verify;
 use crate::llm::{Chosen, Permit};
 use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
@@ -29,6 +31,7 @@ use crate::rust::signature::ident;
 use crate::rust::splice::{Spliced, replace_fn, split};
 use crate::rust::stub_text::stub;
 use crate::rust::unport::back_to_stub;
+use crate::rust::unsafe_code::UnsafeCode;
 use crate::verdict::{Finding, Verdict};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -64,6 +67,8 @@ pub struct FunctionPort<'p> {
     /// The problem of the last candidate, in one line for people.
     trouble: String,
     questions: [u32; 2],
+    /// The `unsafe` code of the old port, of which a new one must have less.
+    most_unsafe: Option<UnsafeCode>,
     /// Whether c2rust was tried.
     translated: bool,
     /// The model role, or c2rust, that wrote the last candidate or was asked for one.
@@ -83,6 +88,15 @@ impl<'p> FunctionPort<'p> {
         let context = match planned.judgeable.contract() {
             Some(_) => context,
             None => context.judged_in_place(),
+        };
+        let is_safer = session.redo == Redo::Safer && project.ported(&planned.function) == Ported::Yes;
+        let most_unsafe = is_safer.then(|| verify::unsafe_code(project, &planned.function)).transpose()?;
+        let context = match most_unsafe {
+            Some(code) => {
+                let module = project.module(&planned.function.module)?;
+                context.instead_of(module.own_text(&ident(&planned.function).to_string()), code)
+            }
+            None => context,
         };
         let makers = Makers {
             c2rust: session.transpiler.is_some(),
@@ -109,6 +123,7 @@ impl<'p> FunctionPort<'p> {
             in_place: None,
             trouble: String::new(),
             questions: [0; 2],
+            most_unsafe,
             translated: false,
             role: "prototyper",
             model: String::new(),
@@ -204,6 +219,7 @@ impl<'p> FunctionPort<'p> {
             .iter()
             .map(|p| AuditNote { line: p.line, rule: format!("{:?}", p.rule), reason: p.reason.clone() })
             .collect();
+        notes.extend(self.too_unsafe(report.unsafe_code));
         if notes.is_empty() {
             let name = ident(&self.planned.function).to_string();
             match split(&text, &name).map(|parts| replace_fn(&module, &name, &parts.item, &parts.helpers)) {
@@ -236,6 +252,17 @@ impl<'p> FunctionPort<'p> {
         self.feedback = Some(feedback::audit(&Candidate { file: &file, first_line: 1, text: &text }, &notes));
         self.trouble = shown.join("; ");
         Ok(Outcome::AuditRejected(feedback::normalised(&key)))
+    }
+
+    /// Why a candidate is not safer than the old port, where that is asked for.
+    fn too_unsafe(&self, code: UnsafeCode) -> Option<AuditNote> {
+        let most = self.most_unsafe.filter(|most| !code.is_less_than(*most))?;
+        let reason = format!(
+            "it has {} `unsafe` blocks and functions with {} tokens in them, the old port {} with {}: fewer are \
+             wanted, and no more code in them",
+            code.count, code.tokens, most.count, most.tokens
+        );
+        Some(AuditNote { line: 1, rule: "Safer".into(), reason })
     }
 
     /// The module in the tree, with a stub in place of an older port of the function.

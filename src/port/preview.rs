@@ -2,7 +2,7 @@
 //! nothing.
 
 use super::prompt::{Question, Templates};
-use super::resume::{self, Action, Plan};
+use super::resume::{self, Action, Plan, Redo};
 use super::schedule::Schedule;
 use super::select_lessons::recalled;
 use super::sources::{Facts, context};
@@ -50,7 +50,7 @@ pub fn preview(
     project: &Project,
     store: &Store,
     wanted: &[&FunctionPlan],
-    redo: bool,
+    redo: Redo,
 ) -> Result<Vec<Preview>> {
     let plans = resume::plan(project, store, wanted, None, redo)?;
     let templates = Templates::load(Some(&project.workspace.root().join("prompts")))?;

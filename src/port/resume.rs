@@ -68,6 +68,27 @@ pub struct Plan {
     pub known: Option<Judgement>,
 }
 
+/// Which existing ports a run writes anew.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Redo {
+    #[default]
+    No,
+    All,
+    /// Those with `unsafe` code; a new port must have less of it.
+    Safer,
+}
+
+impl Redo {
+    /// Whether it writes this port anew.
+    fn takes(self, project: &Project, planned: &FunctionPlan) -> Result<bool> {
+        Ok(match self {
+            Self::No => false,
+            Self::All => true,
+            Self::Safer => verify::unsafe_code(project, &planned.function)?.count > 0,
+        })
+    }
+}
+
 /// The action for each of `wanted`. `place` says which functions drivers judge. With `redo`, existing ports are written
 /// anew.
 ///
@@ -78,12 +99,14 @@ pub fn plan(
     store: &Store,
     wanted: &[&FunctionPlan],
     place: Option<&Grounds>,
-    redo: bool,
+    redo: Redo,
 ) -> Result<Vec<Plan>> {
     let is_ported = |planned: &FunctionPlan| project.ported(&planned.function) == Ported::Yes;
     let in_place = |planned: &FunctionPlan| place.is_some_and(|place| place.judges(planned));
-    let stands = |planned: &&FunctionPlan| is_ported(planned) && !redo;
-    let standing: Vec<&FunctionPlan> = wanted.iter().copied().filter(stands).collect();
+    let mut standing: Vec<&FunctionPlan> = Vec::new();
+    for planned in wanted.iter().copied().filter(|planned| is_ported(planned)) {
+        standing.extend((!redo.takes(project, planned)?).then_some(planned));
+    }
     let known = verify::known(project, store, &standing)?;
     let is_judged = |planned: &FunctionPlan, known: &Judgement| {
         planned.judgeable.contract().is_some() || in_place(planned) || known.in_place.is_some()
@@ -103,7 +126,8 @@ pub fn plan(
             Judgeable::Yes(_) => None,
         };
         // An existing port keeps the harness that judged it, unless a person requests another.
-        let is_asked_again = |asked: &Option<String>| redo && planned.wants_target && asked.is_none();
+        let is_asked_again =
+            |asked: &Option<String>| redo == Redo::All && planned.wants_target && asked.is_none();
         let target = targets.get(key).filter(|asked| !is_ported(planned) || is_asked_again(asked));
         let known = known.remove(key);
         let (action, reason) = match (&planned.judgeable, &known) {

@@ -3,20 +3,22 @@
 //! judged.
 
 use super::contract_proposals::Roles;
+use super::driver_writing::{self, Outcome};
 use super::feasibility;
 use super::inquiry::{Inquiry, Opened, Reopen};
 use super::prompt::Templates;
 use super::proposals::Proposal;
 use super::rejudge_callers;
 use super::result::{End, PortResult};
-use super::resume::{self, Action, Plan};
+use super::resume::{self, Action, Plan, Redo};
 use super::run;
 use super::session::Session;
 use super::target_proposals::Target;
-use crate::config::{Maker, PORT_ROLES};
+use crate::config::{DRIVER_ROLES, Maker, PORT_ROLES};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::judge::in_place::Grounds;
+use crate::judge::verify::{self, Overview};
 use crate::judge::{Judge, Judging};
 use crate::llm::model_session::{Asks, ModelSession};
 use crate::platform::process::Interrupt;
@@ -25,8 +27,9 @@ use crate::port::c2rust::{self, Transpiler};
 use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
 use crate::store::{Store, Totals};
-use crate::symbol::SymbolName;
+use crate::symbol::{SymbolKey, SymbolName};
 use crate::verdict::Grade;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -36,40 +39,59 @@ pub struct Request<'a> {
     pub command: &'a str,
     /// The functions, in porting order.
     pub wanted: &'a dyn for<'p> Fn(&'p Project) -> Result<Vec<&'p FunctionPlan>>,
-    /// Port existing ports again.
-    pub redo: bool,
+    pub redo: Redo,
+    /// Have models write drivers for functions that nothing can judge, before any is ported.
+    pub write_drivers: bool,
     /// Number of concurrent ports.
     pub jobs: usize,
     pub reopen: Reopen<'a>,
     pub interrupt: &'a Interrupt,
 }
 
-/// Ports functions. The results have the outcome of each; `Err` when the tool, the model or the user stopped the
-/// run.
-pub fn port(
-    (project, mut store): Opened,
-    request: &Request,
-    reporter: &mut dyn Reporter,
-) -> Result<(Vec<PortResult>, Totals)> {
+/// What came of a run.
+#[derive(Debug)]
+pub struct Done {
+    /// The outcome of each function.
+    pub results: Vec<PortResult>,
+    pub totals: Totals,
+    /// The drivers that it wrote, if it was asked to.
+    pub drivers: Option<Outcome>,
+    /// The state of the whole library after it.
+    pub overview: Overview,
+}
+
+/// Ports functions. `Err` when the tool, the model or the user stopped the run.
+pub fn port((project, mut store): Opened, request: &Request, reporter: &mut dyn Reporter) -> Result<Done> {
     let wanted = (request.wanted)(&project)?;
     let plans = resume::plan(&project, &store, &wanted, None, request.redo)?;
-    let place = place((&project, &mut store), (&wanted, &plans), request, reporter)?;
+    let (mut models, mut drivers) = (None, None);
+    if request.write_drivers {
+        let (begun, written) = write_drivers((&project, &mut store), (&wanted, &plans), request, reporter)?;
+        (models, drivers) = (Some(begun), Some(written));
+    }
+    let place = place((&project, &mut store), (&wanted, &plans), request, reporter);
+    let place = match &models {
+        Some(models) => models.or_finish(&mut store, place)?,
+        None => place?,
+    };
     let plans = match &place {
         Some(place) => resume::plan(&project, &store, &wanted, Some(place), request.redo)?,
         None => plans,
     };
     let asks = plans.iter().any(|plan| plan.action.asks());
-    let transpiler = if asks { transpiler(&project, reporter)? } else { None };
+    let is_safer = request.redo == Redo::Safer;
+    if is_safer && !project.config.asks_models() {
+        return Err(Error::new(ErrorKind::Usage, "--safer asks a model, and `candidates` names none")
+            .help("add `--candidate model`"));
+    }
+    // What c2rust writes is `unsafe` all over.
+    let transpiler = if asks && !is_safer { transpiler(&project, reporter)? } else { None };
     let templates = Templates::load(Some(&project.workspace.root().join("prompts")))?;
     let asks = asks && project.config.asks_models();
-    let roles: &[&str] = if asks { &PORT_ROLES } else { &[] };
-    let asks = Asks {
-        command: request.command,
-        roles,
-        config: &project.config,
-        workflow: Some(project.config.port.workflow),
+    let mut models = match models {
+        Some(models) => models,
+        None => begin((&project, &mut store), if asks { &PORT_ROLES } else { &[] }, request)?,
     };
-    let mut models = ModelSession::open(&project.workspace, &mut store, asks, request.interrupt)?;
     let path = project.workspace.state_db();
     let inquiry = Inquiry {
         models: &mut models,
@@ -80,12 +102,53 @@ pub fn port(
         jobs: request.jobs,
     };
     match (Rounds { request, inquiry, transpiler, place }).run((project, store), plans) {
-        Ok(done) => Ok(done),
+        Ok(done) => Ok(Done { drivers, ..done }),
         Err(error) => {
             models.finish_with(&mut Store::open(&path)?, &error)?;
             Err(error)
         }
     }
+}
+
+/// Begins a run that asks models in these roles.
+fn begin(
+    (project, store): (&Project, &mut Store),
+    roles: &[&'static str],
+    request: &Request,
+) -> Result<ModelSession> {
+    let (config, workflow) = (&project.config, Some(project.config.port.workflow));
+    let asks = Asks { command: request.command, roles, config, workflow };
+    ModelSession::open(&project.workspace, store, asks, request.interrupt)
+}
+
+/// Has models write drivers for the functions that have no harness; ports are asked for in the same run, within the same
+/// budget.
+fn write_drivers(
+    (project, store): (&Project, &mut Store),
+    (wanted, plans): (&[&FunctionPlan], &[Plan]),
+    request: &Request,
+    reporter: &mut dyn Reporter,
+) -> Result<(ModelSession, Outcome)> {
+    if !project.config.asks_models() {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            "--write-drivers asks a model, and `candidates` names none",
+        )
+        .help("add `--candidate model`"));
+    }
+    let is_open = |(planned, plan): &(&&FunctionPlan, &Plan)| {
+        planned.judgeable.contract().is_none() && plan.known.is_none()
+    };
+    let open = wanted.iter().zip(plans).filter(is_open);
+    let open: BTreeSet<&SymbolKey> = open.map(|(planned, _)| &planned.function.key).collect();
+    let all = project.library.functions.iter().enumerate();
+    let numbers = all.filter(|(_, function)| open.contains(&function.key)).map(|(at, _)| at).collect();
+    let mut models = begin((project, store), &[&PORT_ROLES[..], &DRIVER_ROLES].concat(), request)?;
+    let written =
+        driver_writing::write_for(&numbers, (project, store, &mut models), request.interrupt, reporter);
+    let written = models.or_finish(store, written)?;
+    models.forget_silences();
+    Ok((models, written))
 }
 
 /// A run with its means.
@@ -98,7 +161,7 @@ struct Rounds<'a> {
 }
 
 impl Rounds<'_> {
-    fn run(mut self, opened: Opened, plans: Vec<Plan>) -> Result<(Vec<PortResult>, Totals)> {
+    fn run(mut self, opened: Opened, plans: Vec<Plan>) -> Result<Done> {
         let (opened, plans) = self.propose::<Roles>(opened, plans, Action::Analyze)?;
         // Functions that the analysis was about may need a fuzz target next.
         let (mut opened, plans) = self.propose::<Target>(opened, plans, Action::Target)?;
@@ -128,7 +191,9 @@ impl Rounds<'_> {
         let mut judging = Judging { judge: &judge, store, reporter, run: Some(models.id) };
         rejudge_callers::settle(&mut judging, &mut results)?;
         let totals = run::finish(project, store, models, &mut results)?;
-        Ok((results, totals))
+        let all: Vec<&FunctionPlan> = project.planned.iter().collect();
+        let overview = Overview::of(project, &verify::known(project, store, &all)?)?;
+        Ok(Done { results, totals, drivers: None, overview })
     }
 
     /// Asks for the files that functions planned for `action` lack. The library is read again for each, so that
@@ -158,7 +223,7 @@ impl Rounds<'_> {
 
     /// The plans of [`Self::wanted`]. Functions of a further round were tried before, so what they have by then stays.
     fn plans(&self, (project, store): &Opened, only: Option<&[SymbolName]>) -> Result<Vec<Plan>> {
-        let redo = self.request.redo && only.is_none();
+        let redo = if only.is_none() { self.request.redo } else { Redo::No };
         resume::plan(project, store, &self.wanted(project, only)?, self.place.as_deref(), redo)
     }
 
@@ -174,6 +239,7 @@ impl Rounds<'_> {
         let judge = Judge::new(project, interrupt);
         let mut session = Session::new(judge, store, *reporter, models, templates, self.transpiler.as_ref());
         session.place.clone_from(&self.place);
+        session.redo = self.request.redo;
         session.port(&wanted, plans, self.request.jobs)
     }
 }
@@ -187,7 +253,7 @@ fn place(
     reporter: &mut dyn Reporter,
 ) -> Result<Option<Rc<Grounds>>> {
     let is_open = |(planned, plan): &(&&FunctionPlan, &Plan)| {
-        request.redo || plan.action.asks() || project.ported(&planned.function) != Ported::Yes
+        request.redo != Redo::No || plan.action.asks() || project.ported(&planned.function) != Ported::Yes
     };
     let open: Vec<&FunctionPlan> =
         wanted.iter().zip(plans).filter(is_open).map(|(planned, _)| *planned).collect();

@@ -1,7 +1,7 @@
 //! What the functions of a run share: models, the store, the measurements for proofs.
 
 use super::prompt::Templates;
-use super::resume::{Plan, Standing};
+use super::resume::{Plan, Redo, Standing};
 use crate::event::Reporter;
 use crate::judge::in_place;
 use crate::judge::proofs::Grounds;
@@ -32,6 +32,8 @@ pub struct Session<'p> {
     pub plans: BTreeMap<SymbolKey, Plan>,
     /// The judgements of existing ports.
     pub standing: Standing,
+    /// Which existing ports are written anew.
+    pub redo: Redo,
     /// c2rust, which is tried before any model.
     pub transpiler: Option<Arc<Transpiler>>,
     /// c2rust's text of each unit.
@@ -66,6 +68,7 @@ impl<'p> Session<'p> {
             place: None,
             plans: BTreeMap::new(),
             standing: Standing::default(),
+            redo: Redo::No,
             transpiler: transpiler.cloned(),
             translated: BTreeMap::new(),
             exhausted: false,

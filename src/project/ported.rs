@@ -151,6 +151,12 @@ impl PortModule {
         items.filter(|item| !matches!(item, syn::Item::Use(_))).collect()
     }
 
+    /// The text of [`Self::own_items`].
+    pub fn own_text(&self, name: &str) -> String {
+        let own = self.own_items(name);
+        own.iter().map(|item| &self.text[item::bytes_of(*item)]).collect::<Vec<_>>().join("\n\n")
+    }
+
     fn index(&self) -> &Index {
         self.index.get_or_init(|| Index::of(&self.items))
     }

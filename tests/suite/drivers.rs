@@ -134,6 +134,11 @@ fn ports(wrong: &[(&str, &str, &str)]) -> Vec<(String, String)> {
     named.collect()
 }
 
+/// The right port of a function.
+pub fn right_port(function: &str) -> String {
+    ports(&[]).into_iter().find_map(|(name, port)| (name == function).then_some(port)).unwrap()
+}
+
 /// Writes the ports in place of their stubs.
 pub fn write_ports(repo: &Repo, wrong: &[(&str, &str, &str)]) {
     let mut module = repo.read("rust/src/store.rs");
@@ -335,8 +340,7 @@ fn a_model_ports_what_no_harness_can_judge() {
     let repo = with_one_driver();
     let config = repo.read("implfuzz.toml");
     repo.write("implfuzz.toml", &format!("{config}seconds = 2\n[grade]\nexecutions = 300\n"));
-    let right =
-        ports(&[]).into_iter().find_map(|(name, port)| (name == "link_item").then_some(port)).unwrap();
+    let right = right_port("link_item");
     let wrong = right.replace("(*item).next = *slot;", "");
     repo.model(&[&reply(&wrong), &reply(&right)]);
     repo.run(&["list", "link_item"]).ok().shows("not run yet");

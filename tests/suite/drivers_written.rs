@@ -1,8 +1,8 @@
 //! Drivers that a model writes: what stays, what is rejected and why, and what the next prompt says. Scripts are the model
 //! here, to go through the branches.
 
-use crate::drivers::store;
-use crate::support::{Repo, assert_same};
+use crate::drivers::{right_port, store};
+use crate::support::{Repo, assert_same, reply};
 use serde_json::{Value, json};
 
 /// The library with the driver that reaches all but two functions.
@@ -129,4 +129,31 @@ fn where_c_breaks_the_model_says_who_is_wrong() {
     assert_eq!(one["driver"], "fuzz/store_merge.c");
     assert!(one["end"].as_str().unwrap().ends_with("C is wrong, says the model: store.c:9"), "{one:#}");
     assert!(one["breaking"]["report"].as_str().unwrap().contains("AddressSanitizer"), "{one:#}");
+}
+
+#[test]
+fn port_has_a_driver_written_where_nothing_could_judge_the_port() {
+    let repo = store();
+    std::fs::remove_dir_all(repo.root().join("fuzz")).unwrap();
+    let config = repo.read("implfuzz.toml");
+    repo.write("implfuzz.toml", &format!("{config}seconds = 2\n[grade]\nexecutions = 300\n"));
+    let adding = driver(
+        "    struct store *store = store_new(NULL, NULL);\n    if (store) {\n        for (size_t at = 0; at < size; at += 3)\n            \
+         store_add(store, (const char *)data + at, size - at < 3 ? size - at : 3);\n        store_free(store);\n    }",
+    );
+    repo.model(&[&adding, &reply(&right_port("link_item"))]);
+    let json = repo.run(&["port", "link_item", "--write-drivers", "--format", "json"]).ok().json("port");
+    let written = &json["drivers"]["written"];
+    assert_eq!(written[0]["driver"], "fuzz/link_item.c", "{json:#}");
+    let port = &json["symbols"][0];
+    assert_eq!((&port["end"], &port["grade"]), (&json!("accepted"), &json!("verified")), "{json:#}");
+    assert!(port["in_place"].as_u64().unwrap() >= 300, "{json:#}");
+    // Drivers and ports are one run, with one budget, and functions with a harness need no driver.
+    assert_eq!(
+        (repo.asked(), repo.count("SELECT count(*) FROM runs WHERE command LIKE 'port%drivers'")),
+        (2, 1)
+    );
+    assert_eq!(json["library"]["by_drivers"], 1, "{json:#}");
+    repo.run(&["port", "link_item", "--write-drivers", "--candidate", "c2rust"])
+        .fails(2, &["--write-drivers asks a model"]);
 }

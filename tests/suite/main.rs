@@ -60,6 +60,7 @@ mod recorded;
 mod redzones;
 mod resume;
 mod routing;
+mod safer;
 mod same_verdicts;
 mod state;
 mod stats;

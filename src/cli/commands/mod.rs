@@ -19,6 +19,7 @@ pub mod list;
 pub mod filter;
 pub mod memory;
 pub mod new_driver;
+pub mod overview;
 pub mod port;
 pub mod symbol_tables;
 pub mod shard;

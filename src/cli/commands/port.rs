@@ -1,12 +1,15 @@
 //! `cargo implfuzz port`
 
 use super::filter::Narrow;
+use super::overview::overview as overview_text;
+use super::write_drivers::{json as written_json, table as written_text};
 use super::{Session, Which, port_dry_run, port_explain, symbol_tables};
 use crate::config::{Maker, Workflow};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::platform::process::Interrupt;
 use crate::port::result::End;
-use crate::port::rounds::{self, Request};
+use crate::port::resume::Redo;
+use crate::port::rounds::{self, Done, Request};
 use crate::project::init;
 use crate::project::{FunctionPlan, Options, Project, Settings};
 use crate::report::{Values, finding, finding_json};
@@ -34,6 +37,13 @@ pub struct Args {
     /// Port functions again; keep the old port unless the new one is accepted
     #[arg(long)]
     redo: bool,
+    /// With --redo: only functions whose ports have `unsafe` code; keep the old port unless the new one has less of it and
+    /// a grade that is no worse
+    #[arg(long, requires = "redo")]
+    safer: bool,
+    /// First let a model write drivers for functions without a harness that no driver reaches, as `drivers --write` does
+    #[arg(long, conflicts_with = "dry_run")]
+    write_drivers: bool,
     /// Try these candidate sources in this order (`c2rust`, `model`); overrides `candidates`
     #[arg(long = "candidate", value_name = "SOURCES", value_delimiter = ',', value_parser = maker)]
     candidates: Vec<Maker>,
@@ -51,7 +61,7 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
     /// Print each step of the last run on these functions, with the reason for it, and port nothing
-    #[arg(long, conflicts_with_all = ["record", "dry_run", "redo", "only", "skip", "max_cost", "max_tokens", "candidates", "workflow"])]
+    #[arg(long, conflicts_with_all = ["record", "dry_run", "redo", "safer", "write_drivers", "only", "skip", "max_cost", "max_tokens", "candidates", "workflow"])]
     explain: bool,
 }
 
@@ -78,16 +88,29 @@ impl Args {
         Ok(wanted)
     }
 
+    fn redo(&self) -> Redo {
+        match (self.redo, self.safer) {
+            (false, _) => Redo::No,
+            (true, false) => Redo::All,
+            (true, true) => Redo::Safer,
+        }
+    }
+
     /// The command for the store.
     fn words(&self) -> String {
-        let redo = if self.redo { " --redo" } else { "" };
+        let redo = match self.redo() {
+            Redo::No => "",
+            Redo::All => " --redo",
+            Redo::Safer => " --redo --safer",
+        };
         let workflow = self.workflow.map_or_else(String::new, |flow| format!(" --workflow {}", flow.word()));
         let candidates: Vec<&str> = self.candidates.iter().map(|maker| maker.word()).collect();
         let candidates = match candidates.is_empty() {
             true => String::new(),
             false => format!(" --candidate {}", candidates.join(",")),
         };
-        self.which.words("port") + &self.narrow.words() + redo + &workflow + &candidates
+        let drivers = if self.write_drivers { " --write-drivers" } else { "" };
+        self.which.words("port") + &self.narrow.words() + redo + drivers + &workflow + &candidates
     }
 }
 
@@ -118,13 +141,14 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         let project = Project::open(&session.options, &session.interrupt)?;
         init::warn(&project, reporter.as_mut());
         let store = session.store(&project)?;
-        return port_dry_run::run(&session, (&project, &store), &args.wanted(&project)?, args.redo);
+        return port_dry_run::run(&session, (&project, &store), &args.wanted(&project)?, args.redo());
     }
     let opened = session.open(reporter.as_mut())?;
     let request = Request {
         command: &args.words(),
         wanted: &|project| args.wanted(project),
-        redo: args.redo,
+        redo: args.redo(),
+        write_drivers: args.write_drivers,
         jobs: args.jobs.get(),
         reopen: &|trial, reporter| match trial {
             Some(_) => session.open_with(trial, reporter),
@@ -133,22 +157,26 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         },
         interrupt: &session.interrupt,
     };
-    let (results, totals) = rounds::port(opened, &request, reporter.as_mut())?;
+    let Done { results, totals, drivers, overview } = rounds::port(opened, &request, reporter.as_mut())?;
     drop(reporter);
+    let functions = overview.functions;
     let findings: Vec<_> = results
         .iter()
         .filter_map(|r| Some(json!({ "symbol": r.symbol, "finding": finding_json(r.finding.as_ref()?) })))
         .collect();
     session.screen.result(
         "port",
-        &json!({ "symbols": results, "findings": findings, "model": symbol_tables::spent_json(&totals) }),
+        &json!({
+            "symbols": results, "library": overview, "drivers": drivers.as_ref().map(|written| written_json(written, functions)), "findings": findings, "model": symbol_tables::spent_json(&totals),
+        }),
         || {
-            let mut text = String::new();
+            let mut text = drivers.as_ref().map(|written| written_text(written, functions)).unwrap_or_default();
             for (result, found) in results.iter().filter_map(|r| Some((r, r.finding.as_ref()?))) {
                 text += &finding(&result.symbol, found, Values::Short);
                 text += &format!("all findings: cargo implfuzz findings list {}\n\n", result.symbol);
             }
-            format!("{text}{}\n{}\n", symbol_tables::ports(&results), symbol_tables::spent(&totals))
+            let whole = if args.which.all { overview_text(&overview) } else { String::new() };
+            format!("{text}{}\n{whole}{}\n", symbol_tables::ports(&results), symbol_tables::spent(&totals))
         },
     );
     let failed = |end: End| results.iter().any(|r| r.end == end);

@@ -6,6 +6,7 @@ use crate::error::{ExitCode, Result};
 use crate::platform::toolchain::Search;
 use crate::port::c2rust::Transpiler;
 use crate::port::preview::{Preview, Size, preview};
+use crate::port::resume::Redo;
 use crate::project::{FunctionPlan, Project};
 use crate::report::{Table, printable};
 use crate::store::Store;
@@ -16,7 +17,7 @@ pub fn run(
     session: &Session,
     (project, store): (&Project, &Store),
     wanted: &[&FunctionPlan],
-    redo: bool,
+    redo: Redo,
 ) -> Result<ExitCode> {
     let all = preview(project, store, wanted, redo)?;
     let prompts = all.iter().filter(|one| one.prompt.is_some()).count();

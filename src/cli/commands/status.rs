@@ -1,9 +1,10 @@
 //! `cargo implfuzz status`
 
+use super::overview::overview;
 use super::{Session, filter, symbol_tables};
 use crate::error::{ExitCode, Result};
 use crate::evidence::grade;
-use crate::judge::verify;
+use crate::judge::verify::{self, Overview};
 use crate::project::Project;
 use crate::project::init;
 use crate::project::listing;
@@ -32,16 +33,23 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         true => listing::causes(listing::without_harness(&project)),
         false => Vec::new(),
     };
+    let whole = match args.patterns.is_empty() {
+        true => Some(Overview::of(&project, &all)?),
+        false => None,
+    };
     session.screen.result(
         "status",
-        &json!({ "symbols": all, "causes": causes, "model": symbol_tables::spent_json(&totals) }),
+        &json!({
+            "symbols": all, "library": whole, "causes": causes, "model": symbol_tables::spent_json(&totals),
+        }),
         || {
             let spent = match totals.calls {
                 0 => "no model call yet".to_owned(),
                 _ => symbol_tables::spent(&totals),
             };
             let (rows, counts) = (symbol_tables::judgements(&all), symbol_tables::counts(&all));
-            format!("{rows}\n{counts}; {spent}\n{}", symbol_tables::causes(&causes))
+            let whole = whole.as_ref().map(overview).unwrap_or_default();
+            format!("{rows}\n{counts}; {spent}\n{whole}{}", symbol_tables::causes(&causes))
         },
     );
     Ok(code(&all, &project))

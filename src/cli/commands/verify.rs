@@ -1,6 +1,7 @@
 //! `cargo implfuzz verify`
 
 use super::findings::reproduce;
+use super::overview::overview;
 use super::shard::Shard;
 use super::{Session, Which, symbol_tables};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
@@ -9,11 +10,12 @@ use crate::evidence::status::{SymbolStatus, status};
 use crate::fuzz::campaign::Budget;
 use crate::fuzz::standalone::Standalone;
 use crate::judge::mutation_score::{self, port::PortMutants};
-use crate::judge::verify::Judgement;
+use crate::judge::verify::{Judgement, Overview, known};
 use crate::judge::{Judge, Judging};
 use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
 use crate::report::{Values, finding, finding_json, printable};
+use crate::store::Store;
 use crate::symbol::SymbolName;
 use crate::verdict::{Measured, Share};
 use serde_json::json;
@@ -79,6 +81,10 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         false => Vec::new(),
     };
     let standalone = args.which.all.then(|| standalone(&project, &judge, reporter.as_mut())).transpose()?;
+    let whole = match args.which.all {
+        true => Some(whole(&project, &store)?),
+        false => None,
+    };
     drop(reporter);
     let findings: Vec<_> = all
         .iter()
@@ -96,7 +102,8 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     session.screen.result(
         "verify",
         &json!({
-            "symbols": all, "findings": findings, "findings_of_c": c_faults, "mutants": mutants, "standalone": standalone,
+            "symbols": all, "findings": findings, "findings_of_c": c_faults, "mutants": mutants, "library": whole,
+            "standalone": standalone,
         }),
         || {
             let mut text = String::new();
@@ -104,6 +111,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
                 text += &finding(&judgement.symbol, found, Values::Short);
                 text += &format!("{}\n\n", reproduce(id.0));
             }
+            let whole = whole.as_ref().map(overview).unwrap_or_default();
             let survivors: String = mutants.iter().map(survivors).collect();
             let alone = match &standalone {
                 Some(Standalone { links: true, .. }) => "standalone: yes\n".to_owned(),
@@ -115,7 +123,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
             match all.is_empty() {
                 true => "nothing to verify\n".to_owned(),
                 false => {
-                    format!("{text}{}\n{}\n{alone}{survivors}", symbol_tables::judgements(&all), symbol_tables::counts(&all))
+                    format!("{text}{}\n{}\n{whole}{alone}{survivors}", symbol_tables::judgements(&all), symbol_tables::counts(&all))
                 }
             }
         },
@@ -129,6 +137,12 @@ fn stale(project: &Project) -> Result<Vec<&FunctionPlan>> {
     let asks =
         |plan: &&FunctionPlan| status.of(plan.function.name.as_str()).is_some_and(SymbolStatus::is_stale);
     Ok(project.planned.iter().filter(asks).collect())
+}
+
+/// The state of the port of the whole library.
+fn whole(project: &Project, store: &Store) -> Result<Overview> {
+    let all: Vec<&FunctionPlan> = project.planned.iter().collect();
+    Overview::of(project, &known(project, store, &all)?)
 }
 
 /// Whether the port works without the C original.

@@ -21,7 +21,9 @@ pub fn run(
     let outcome = write((project, store), "drivers --write", &session.interrupt, reporter.as_mut())?;
     drop(reporter);
     let functions = project.library.functions.len();
-    session.screen.result("drivers-written", &as_json(&outcome, functions), || text(&outcome, functions));
+    session.screen.result("drivers-written", &as_json(&outcome, functions), || {
+        format!("{}{}\n", table(&outcome, functions), symbol_tables::spent(&outcome.totals))
+    });
     Ok(match () {
         () if outcome.is_budget => ExitCode::Budget,
         () if outcome.written.iter().any(|one| one.file.is_none()) => ExitCode::Incomplete,
@@ -30,6 +32,13 @@ pub fn run(
 }
 
 fn as_json(outcome: &Outcome, functions: usize) -> Value {
+    let mut value = json(outcome, functions);
+    value["model"] = symbol_tables::spent_json(&outcome.totals);
+    value
+}
+
+/// The drivers of a run for programs, without the calls of its models.
+pub fn json(outcome: &Outcome, functions: usize) -> Value {
     let one = |one: &Written| {
         let broken = one.broken.as_ref();
         json!({
@@ -41,11 +50,11 @@ fn as_json(outcome: &Outcome, functions: usize) -> Value {
     json!({
         "functions": functions, "reached_before": outcome.before, "reached": outcome.after,
         "written": outcome.written.iter().map(one).collect::<Vec<_>>(), "given_up": outcome.given_up,
-        "model": symbol_tables::spent_json(&outcome.totals),
     })
 }
 
-fn text(outcome: &Outcome, functions: usize) -> String {
+/// The drivers of a run for people.
+pub fn table(outcome: &Outcome, functions: usize) -> String {
     let mut text = String::new();
     for one in &outcome.written {
         if let (Some(file), Some(broken)) = (&one.file, &one.broken) {
@@ -72,7 +81,5 @@ fn text(outcome: &Outcome, functions: usize) -> String {
         );
     }
     let (before, after) = (outcome.before, outcome.after);
-    text += &format!("drivers reach {after} of {functions} functions, {before} before\n");
-    text += &format!("{}\n", symbol_tables::spent(&outcome.totals));
-    text
+    text + &format!("drivers reach {after} of {functions} functions, {before} before\n")
 }

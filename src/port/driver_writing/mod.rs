@@ -15,6 +15,7 @@ use crate::digest::sha256;
 use crate::drivers::{Broken, Trials, with_trials};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
+use crate::in_place::run::Number;
 use crate::llm::model_session::{Asks, ModelSession};
 use crate::llm::templates::Templates;
 use crate::platform::process::Interrupt;
@@ -64,13 +65,38 @@ pub struct Outcome {
     pub totals: Totals,
 }
 
-/// Has models write drivers until every function is reached or given up. `command` is the one for the store.
+/// Has models write drivers until every function is reached or given up, in a run of its own. `command` is the one for
+/// the store.
 ///
 /// # Errors
-/// `Config` where a model is missing, `C` if the library cannot be built, those of models and of the store, and Ctrl-C.
+/// `Config` where a model is missing, and those of [`write_for`].
 pub fn write(
     (project, store): (&Project, &mut Store),
     command: &str,
+    interrupt: &Interrupt,
+    reporter: &mut dyn Reporter,
+) -> Result<Outcome> {
+    let asks = Asks { command, roles: &DRIVER_ROLES, config: &project.config, workflow: None };
+    let mut models = ModelSession::open(&project.workspace, store, asks, interrupt)?;
+    let all = (0..project.library.functions.len()).collect();
+    let ended = write_for(&all, (project, store, &mut models), interrupt, reporter);
+    let outcome = models.or_finish(store, ended)?;
+    let word = match outcome.is_budget {
+        true => RunOutcome::Budget,
+        false if outcome.written.iter().all(|one| one.file.is_some()) => RunOutcome::Done,
+        false => RunOutcome::Incomplete,
+    };
+    store.finish_run(models.id, word)?;
+    Ok(outcome)
+}
+
+/// Has models write drivers until each of these functions is reached or given up, within a run.
+///
+/// # Errors
+/// `Config` where the drivers are listed, `C` if the library cannot be built, those of models and of the store, and Ctrl-C.
+pub fn write_for(
+    wanted: &BTreeSet<Number>,
+    (project, store, models): (&Project, &mut Store, &mut ModelSession),
     interrupt: &Interrupt,
     reporter: &mut dyn Reporter,
 ) -> Result<Outcome> {
@@ -80,29 +106,22 @@ pub fn write(
         return Err(Error::new(ErrorKind::Config, text).help("leave out `files`: all drivers are found"));
     }
     let templates = Templates::load(&BUILT_IN, Some(&project.workspace.root().join("prompts")))?;
-    let asks = Asks { command, roles: &DRIVER_ROLES, config: &project.config, workflow: None };
-    let models = ModelSession::open(&project.workspace, store, asks, interrupt)?;
     let api = Api::of(project)?;
-    let mut writer = Writer { project, store, models, templates, interrupt, api, asked: BTreeMap::new() };
-    let ended = with_trials(project, interrupt, reporter, |trials, reporter| writer.all(trials, reporter));
-    let outcome = writer.models.or_finish(writer.store, ended)?;
-    let word = match outcome.is_budget {
-        true => RunOutcome::Budget,
-        false if outcome.written.iter().all(|one| one.file.is_some()) => RunOutcome::Done,
-        false => RunOutcome::Incomplete,
-    };
-    writer.store.finish_run(writer.models.id, word)?;
-    Ok(outcome)
+    let asked = BTreeMap::new();
+    let mut writer = Writer { project, store, models, templates, interrupt, api, wanted, asked };
+    with_trials(project, interrupt, reporter, |trials, reporter| writer.all(trials, reporter))
 }
 
 /// A run with its means.
 struct Writer<'a> {
     project: &'a Project,
     store: &'a mut Store,
-    models: ModelSession,
+    models: &'a mut ModelSession,
     templates: Templates,
     interrupt: &'a Interrupt,
     api: Api,
+    /// The functions that drivers should reach.
+    wanted: &'a BTreeSet<Number>,
     /// How often each role was asked about each function.
     asked: BTreeMap<(&'static str, SymbolName), u32>,
 }
@@ -115,7 +134,8 @@ impl Writer<'_> {
         let numbers = 0..library.functions.len();
         let given_up = numbers.clone().filter(|at| known.contains(&never(&library.functions[*at])));
         let given_up: BTreeSet<usize> = given_up.filter(|at| !trials.report.reached().contains(at)).collect();
-        let not_judged = numbers.filter(|at| !context::can_be_judged(&trials.report, library, *at));
+        let not_judged = numbers
+            .filter(|at| !self.wanted.contains(at) || !context::can_be_judged(&trials.report, library, *at));
         let mut left_out: BTreeSet<usize> = given_up.iter().copied().chain(not_judged).collect();
         let before = trials.report.reached().len();
         let (mut written, mut is_budget) = (Vec::new(), false);

@@ -1,0 +1,77 @@
+//! `port --redo --safer`: a port is replaced only by one with less `unsafe`; and what `port --all` and `status` say of the
+//! whole library. The models are scripts.
+
+use crate::support::{QUICK, Ran, Repo, assert_same, plant, reply};
+use serde_json::{Value, json};
+
+const MODULE: &str = "rust/src/sum.rs";
+const OLD: &str = "/// Doubles.\npub fn twice(x: u32) -> u32 {\n    // SAFETY: `x` is there.\n    let y = unsafe { *(&raw const x) };\n    \
+    // SAFETY: `x` is there.\n    let z = unsafe { *(&raw const x) };\n    y.wrapping_add(z)\n}";
+const MERGED: &str = "/// Doubles.\npub fn twice(x: u32) -> u32 {\n    // SAFETY: `x` is there.\n    unsafe {\n        \
+    let y = *(&raw const x);\n        let z = *(&raw const x);\n        y.wrapping_add(z)\n    }\n}";
+const SAFE: &str = "/// Doubles.\npub fn twice(x: u32) -> u32 {\n    x.wrapping_mul(2)\n}";
+
+/// The small library, where `twice` has an `unsafe` port.
+fn repo() -> Repo {
+    let repo = Repo::initialised();
+    let mut module = repo.read(MODULE);
+    plant(&mut module, "twice", OLD).unwrap();
+    repo.write(MODULE, &module);
+    repo.run(&["init"]).ok();
+    repo
+}
+
+fn safer(repo: &Repo, more: &[&str]) -> Ran {
+    repo.run(&[&["port", "twice", "--redo", "--safer", "--format", "json"], &QUICK[..], more].concat())
+}
+
+fn ended(ran: &Ran) -> Value {
+    ran.json("port")["symbols"][0]["end"].clone()
+}
+
+#[test]
+fn only_a_port_with_less_unsafe_takes_the_place_of_another() {
+    let repo = repo();
+    repo.model(&[&reply(MERGED), &reply(OLD)]);
+    let before = repo.tree();
+    let ran = safer(&repo, &["--config", "limits.compile_fixes=1"]);
+    assert_eq!(ended(&ran), json!("failed"), "{ran}");
+    assert_same(&before, &repo.tree());
+
+    repo.model(&[&reply(MERGED), &reply(SAFE)]);
+    let ran = safer(&repo, &[]);
+    assert_eq!(ended(ran.ok()), json!("accepted"), "{ran}");
+    assert!(!repo.read(MODULE).contains("&raw const x"));
+    let asked = repo.prompt(1);
+    assert!(asked.contains("The port so far") && asked.contains("2 `unsafe`"), "{asked}");
+    assert!(asked.contains("let z = unsafe"), "{asked}");
+    let again = repo.prompt(2);
+    assert!(again.contains("1 `unsafe` blocks and functions with"), "{again}");
+
+    // Nothing is left to make safer.
+    let asked = repo.asked();
+    assert_eq!(ended(safer(&repo, &[]).ok()), json!("already-ported"));
+    assert_eq!(repo.asked(), asked);
+    repo.run(&["port", "twice", "--safer"]).code(2).shows("--redo");
+    let without = ["port", "twice", "--redo", "--safer", "--candidate", "c2rust"];
+    repo.run(&without).fails(2, &["--safer asks a model", "--candidate model"]);
+}
+
+#[test]
+fn the_whole_library_is_summed_up() {
+    let repo = repo();
+    repo.model(&["```text notes\nNo.\n```\n"]);
+    let all = ["port", "--all", "--format", "json", "--config", "limits.compile_fixes=1"];
+    let ran = repo.run(&[&all[..], &QUICK].concat());
+    let library = ran.json("port")["library"].clone();
+    let functions = library["functions"].as_u64().unwrap();
+    assert_eq!((&library["ported"], &library["grades"]), (&json!(1), &json!({ "weak": 1 })), "{library:#}");
+    assert_eq!((&library["unsafe_count"], &library["with_unsafe"]), (&json!(2), &json!(1)), "{library:#}");
+    let missing = library["missing"].as_array().unwrap();
+    let named: usize = missing.iter().map(|one| one["functions"].as_array().unwrap().len()).sum();
+    assert_eq!(named as u64 + 1, functions, "{library:#}");
+    let status = repo.run(&["status", "--format", "json"]);
+    assert_eq!(status.json("status")["library"], library);
+    repo.run(&["status"]).shows("unsafe: 2 blocks and functions, in 1 of the ports");
+    repo.run(&["status"]).shows(&format!("missing for a port without C: {} functions", functions - 1));
+}
