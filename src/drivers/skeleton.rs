@@ -2,11 +2,13 @@
 
 use super::Work;
 use super::from_contracts::{Call, Callable, callables, calls, text};
+use crate::c::text::Surface;
 use crate::error::{Error, ErrorKind, Result};
 use crate::in_place::build::flags;
 use crate::in_place::driver::{Language, files};
 use crate::platform::process::{Interrupt, time_limits};
 use crate::project::Project;
+use crate::symbol::Linkage;
 use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 use std::collections::BTreeSet;
@@ -35,6 +37,8 @@ pub struct Skeleton {
     pub text: String,
     /// The functions that it calls.
     pub called: usize,
+    /// Public functions that the headers name and that it does not call.
+    pub left_out: Vec<String>,
     /// The headers that it includes, relative to the root.
     pub headers: Vec<String>,
     /// The names of the files that these include.
@@ -98,7 +102,8 @@ fn that_compiles(
                 let relative: Vec<String> = headers.iter().map(|header| format!("../{header}")).collect();
                 let text = text(all, &relative, &calls)?;
                 let included = headers.iter().flat_map(|header| included(work.root, header)).collect();
-                return Ok(Some(Skeleton { called: calls.len(), text, headers, included }));
+                let left_out = left_out(work, &headers, &calls)?;
+                return Ok(Some(Skeleton { called: calls.len(), left_out, text, headers, included }));
             }
             Some(said) => said,
         };
@@ -119,6 +124,18 @@ fn that_compiles(
         calls.retain(|call| !bad.calls.contains(&call.name));
     }
     Ok(None)
+}
+
+/// The public functions that these headers name, without those that are called.
+fn left_out(work: &Work, headers: &[String], calls: &[Call]) -> Result<Vec<String>> {
+    let mut words = BTreeSet::new();
+    for header in headers {
+        words.extend(Surface::of(&fs::read(work.root.join(header))?).words);
+    }
+    let functions = work.project.library.functions.iter();
+    let public = functions.filter(|one| one.linkage == Linkage::External && words.contains(&one.c_name));
+    let is_called = |name: &String| calls.iter().any(|call| call.name == *name);
+    Ok(public.map(|one| one.c_name.clone()).filter(|name| !is_called(name)).collect())
 }
 
 /// What the compiler says of a text that does not compile.

@@ -1,5 +1,6 @@
 //! Ends a function: refused, skipped, stopped, or accepted and put into the tree.
 
+use super::redo::{self, Redo};
 use super::result::{Accepted, End, PortResult};
 use super::resume::{Action, Plan};
 use super::session::Session;
@@ -11,6 +12,7 @@ use crate::judge::verify::{self, Judgement};
 use crate::project::FunctionPlan;
 use crate::project::init;
 use crate::project::ported::Ported;
+use crate::store::lesson::{Kind, Lesson, Scope};
 use crate::symbol::SymbolName;
 use crate::verdict::{Finding, Grade, Proofs};
 
@@ -115,7 +117,7 @@ impl<'p> Session<'p> {
 
     /// The result of a function that was tried in vain.
     pub(super) fn give_up(
-        &self,
+        &mut self,
         planned: &FunctionPlan,
         reason: StopReason,
         detail: &str,
@@ -125,6 +127,9 @@ impl<'p> Session<'p> {
             "" => reason.word().to_owned(),
             detail => format!("{}: {detail}", reason.word()),
         };
+        if self.redo == Redo::Safer && reason != StopReason::Budget {
+            return self.no_safer(planned, &text);
+        }
         let (end, text, finding) = match reason {
             // A spent budget says nothing about the candidate.
             StopReason::Budget => (End::Budget, detail.to_owned(), None),
@@ -132,6 +137,21 @@ impl<'p> Session<'p> {
             _ => (End::Failed, text, finding),
         };
         Ok(PortResult { finding, ..self.result(planned, end, Some(text))? })
+    }
+
+    /// The result of a port of which no safer one was found: it stays, and is not asked about again.
+    fn no_safer(&mut self, planned: &FunctionPlan, why: &str) -> Result<PortResult> {
+        self.store.learn(Lesson {
+            kind: Kind::Decision,
+            scope: Scope::Symbol(planned.function.key.clone()),
+            key: redo::no_safer(self.project, planned)?,
+            text: format!("no port of `{}` with less `unsafe` was found: {why}", planned.function.name),
+            source: format!("run {}", self.models.id.0),
+            proven: false,
+        })?;
+        let known = verify::known(self.project, self.store, &[planned])?.pop();
+        let result = self.result(planned, End::AlreadyPorted, Some(format!("no safer port: {why}")))?;
+        Ok(PortResult { grade: known.map(|known| known.grade), ..result })
     }
 
     /// The result of a function that needs one that failed.

@@ -104,8 +104,9 @@ pub struct PortContext {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct OldPort {
     text: String,
-    /// Its `unsafe` blocks and functions.
-    unsafe_count: usize,
+    /// `unsafe` blocks and bodies in it.
+    unsafe_places: usize,
+    unsafe_tokens: usize,
 }
 
 impl PortContext {
@@ -139,7 +140,7 @@ impl PortContext {
     /// The same for a question about a safer port than this.
     #[must_use]
     pub fn instead_of(self, text: String, code: UnsafeCode) -> Self {
-        let old = OldPort { text, unsafe_count: code.count };
+        let old = OldPort { text, unsafe_places: code.places, unsafe_tokens: code.tokens };
         Self { old: Some(old), ..self }
     }
 

@@ -12,7 +12,7 @@ use crate::port::prompt::Templates;
 use crate::port::result::PortResult;
 use crate::port::session::Session;
 use crate::port::worker::places;
-use crate::port::{resume, run};
+use crate::port::{redo, resume, run};
 use crate::project::init;
 use crate::project::ported::Ported;
 use crate::project::{Options, Project};
@@ -92,13 +92,13 @@ pub fn demo(
         workflow: Some(project.config.port.workflow),
     };
     let templates = Templates::load(None)?;
-    let plans = resume::plan(&project, &store, &wanted, None, resume::Redo::No)?;
+    let plans = resume::plan(&project, &store, &wanted, None, redo::Redo::No)?;
     let mut models = ModelSession::open(&project.workspace, &mut store, asks, interrupt)?;
     let porting = Judge::new(&project, interrupt);
     let session = Session::new(porting, &mut store, reporter, &mut models, &templates, None);
     let ports = session.port(&wanted, plans, jobs);
     let mut ports = models.or_finish(&mut store, ports)?;
-    let totals = run::finish(&project, &mut store, &models, &mut ports)?;
+    let totals = run::finish((&project, &mut store), &models, &mut ports, false)?;
     let ported: Vec<_> = wanted.into_iter().filter(|p| project.ported(&p.function) == Ported::Yes).collect();
     let judge = Judge::new(&project, interrupt);
     let mut judging = Judging { judge: &judge, store: &mut store, reporter, run: None };

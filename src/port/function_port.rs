@@ -12,8 +12,8 @@ mod translating;
 use super::context::PortContext;
 use super::feedback::{self, AuditNote, Candidate, Feedback};
 use super::lessons::Lessons;
+use super::redo::old_port;
 use super::result::{Accepted, PortResult};
-use super::resume::Redo;
 use super::session::Session;
 use super::sources::context;
 use super::supervisor::{self, Makers, Outcome, PortState, Step, StopReason};
@@ -23,15 +23,14 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::judge::in_place::Evidence;
 use crate::judge::proofs::Ran;
-use crate::judge::verify;
 use crate::llm::{Chosen, Permit};
-use crate::project::ported::Ported;
+use crate::project::ported::{PortModule, Ported};
 use crate::project::{FunctionPlan, Project};
 use crate::rust::signature::ident;
 use crate::rust::splice::{Spliced, replace_fn, split};
 use crate::rust::stub_text::stub;
 use crate::rust::unport::back_to_stub;
-use crate::rust::unsafe_code::UnsafeCode;
+use crate::rust::unsafe_code::{UnsafeCode, unsound};
 use crate::verdict::{Finding, Verdict};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -89,13 +88,10 @@ impl<'p> FunctionPort<'p> {
             Some(_) => context,
             None => context.judged_in_place(),
         };
-        let is_safer = session.redo == Redo::Safer && project.ported(&planned.function) == Ported::Yes;
-        let most_unsafe = is_safer.then(|| verify::unsafe_code(project, &planned.function)).transpose()?;
-        let context = match most_unsafe {
-            Some(code) => {
-                let module = project.module(&planned.function.module)?;
-                context.instead_of(module.own_text(&ident(&planned.function).to_string()), code)
-            }
+        let old = old_port(project, planned, session.redo)?;
+        let most_unsafe = old.as_ref().map(|(_, code)| *code);
+        let context = match old {
+            Some((text, code)) => context.instead_of(text, code),
             None => context,
         };
         let makers = Makers {
@@ -219,7 +215,6 @@ impl<'p> FunctionPort<'p> {
             .iter()
             .map(|p| AuditNote { line: p.line, rule: format!("{:?}", p.rule), reason: p.reason.clone() })
             .collect();
-        notes.extend(self.too_unsafe(report.unsafe_code));
         if notes.is_empty() {
             let name = ident(&self.planned.function).to_string();
             match split(&text, &name).map(|parts| replace_fn(&module, &name, &parts.item, &parts.helpers)) {
@@ -241,6 +236,9 @@ impl<'p> FunctionPort<'p> {
             }
         }
         if notes.is_empty() {
+            notes.extend(self.too_unsafe());
+        }
+        if notes.is_empty() {
             return Ok(Outcome::AuditPassed);
         }
         let file = self.file();
@@ -254,14 +252,26 @@ impl<'p> FunctionPort<'p> {
         Ok(Outcome::AuditRejected(feedback::normalised(&key)))
     }
 
-    /// Why a candidate is not safer than the old port, where that is asked for.
-    fn too_unsafe(&self, code: UnsafeCode) -> Option<AuditNote> {
-        let most = self.most_unsafe.filter(|most| !code.is_less_than(*most))?;
-        let reason = format!(
-            "it has {} `unsafe` blocks and functions with {} tokens in them, the old port {} with {}: fewer are \
-             wanted, and no more code in them",
-            code.count, code.tokens, most.count, most.tokens
-        );
+    /// Why a candidate that was spliced is not safer than the old port, where that is asked for.
+    fn too_unsafe(&self) -> Option<AuditNote> {
+        let most = self.most_unsafe?;
+        let module = PortModule::read(self.spliced.clone());
+        let name = ident(&self.planned.function).to_string();
+        let own = module.own_items(&name);
+        let code = UnsafeCode::of(own.iter().copied());
+        let hidden = unsound(own, &name);
+        let reason = match hidden.first() {
+            Some(helper) => format!(
+                "`{helper}` is safe to call, but relies on a pointer that any caller could choose: make it an \
+                 `unsafe fn`, or let it take slices and references"
+            ),
+            None if !code.is_less_than(most) => format!(
+                "its `unsafe` code is {} tokens in {} places, that of the old port {} tokens in {} places: use \
+                 fewer places without more code, or at least a quarter less code in no more places",
+                code.tokens, code.places, most.tokens, most.places
+            ),
+            None => return None,
+        };
         Some(AuditNote { line: 1, rule: "Safer".into(), reason })
     }
 

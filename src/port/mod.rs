@@ -11,6 +11,7 @@ pub mod prompt;
 mod taking;
 mod sources;
 pub mod history;
+pub mod redo;
 pub mod resume;
 pub mod lessons;
 pub mod select_lessons;

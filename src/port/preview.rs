@@ -2,7 +2,8 @@
 //! nothing.
 
 use super::prompt::{Question, Templates};
-use super::resume::{self, Action, Plan, Redo};
+use super::redo::{self, Redo, old_port};
+use super::resume::{self, Action, Plan};
 use super::schedule::Schedule;
 use super::select_lessons::recalled;
 use super::sources::{Facts, context};
@@ -46,12 +47,13 @@ impl std::iter::Sum for Size {
 ///
 /// # Errors
 /// Those of reading the tree, the store and the lock, and of templates.
-pub fn preview(
-    project: &Project,
+pub fn preview<'p>(
+    project: &'p Project,
     store: &Store,
-    wanted: &[&FunctionPlan],
+    wanted: &[&'p FunctionPlan],
     redo: Redo,
 ) -> Result<Vec<Preview>> {
+    let wanted = &redo::taken(project, store, wanted.to_vec(), redo)?[..];
     let plans = resume::plan(project, store, wanted, None, redo)?;
     let templates = Templates::load(Some(&project.workspace.root().join("prompts")))?;
     let functions: Vec<_> = wanted.iter().map(|planned| &planned.function).collect();
@@ -62,7 +64,7 @@ pub fn preview(
         schedule.end(at, true);
         let (planned, plan) = (wanted[at], &plans[at]);
         let prompt = (plan.action.asks() && project.config.asks_models())
-            .then(|| size(project, store, &templates, planned, plan))
+            .then(|| size((project, store), &templates, planned, plan, redo))
             .transpose()?;
         all.push(Preview {
             symbol: planned.function.name.clone(),
@@ -77,11 +79,11 @@ pub fn preview(
 
 /// The size of the first prompt for the current tree.
 fn size(
-    project: &Project,
-    store: &Store,
+    (project, store): (&Project, &Store),
     templates: &Templates,
     planned: &FunctionPlan,
     plan: &Plan,
+    redo: Redo,
 ) -> Result<Size> {
     let Facts { sites, calls } = &Facts::of(project, planned);
     let why = plan.reason.as_deref().unwrap_or_default();
@@ -91,6 +93,10 @@ fn size(
         _ => Question::Prototype,
     };
     let context = context(project, planned)?;
+    let context = match old_port(project, planned, redo)? {
+        Some((text, code)) => context.instead_of(text, code),
+        None => context,
+    };
     let max_tokens = project.config.llm.for_role(question.role())?.max_tokens;
     let memory = match question {
         Question::Prototype => recalled(project, store, planned)?.0,

@@ -3,6 +3,7 @@
 //! A port with evidence that fits the tree needs only the audit, the linkage proof and a short run; a port without
 //! it is judged in full.
 
+use super::redo::Redo;
 use super::{contract_proposals, target_proposals};
 use crate::contract::types::Judgeable;
 use crate::error::Result;
@@ -68,27 +69,6 @@ pub struct Plan {
     pub known: Option<Judgement>,
 }
 
-/// Which existing ports a run writes anew.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Redo {
-    #[default]
-    No,
-    All,
-    /// Those with `unsafe` code; a new port must have less of it.
-    Safer,
-}
-
-impl Redo {
-    /// Whether it writes this port anew.
-    fn takes(self, project: &Project, planned: &FunctionPlan) -> Result<bool> {
-        Ok(match self {
-            Self::No => false,
-            Self::All => true,
-            Self::Safer => verify::unsafe_code(project, &planned.function)?.count > 0,
-        })
-    }
-}
-
 /// The action for each of `wanted`. `place` says which functions drivers judge. With `redo`, existing ports are written
 /// anew.
 ///
@@ -103,10 +83,8 @@ pub fn plan(
 ) -> Result<Vec<Plan>> {
     let is_ported = |planned: &FunctionPlan| project.ported(&planned.function) == Ported::Yes;
     let in_place = |planned: &FunctionPlan| place.is_some_and(|place| place.judges(planned));
-    let mut standing: Vec<&FunctionPlan> = Vec::new();
-    for planned in wanted.iter().copied().filter(|planned| is_ported(planned)) {
-        standing.extend((!redo.takes(project, planned)?).then_some(planned));
-    }
+    let stands = |planned: &&FunctionPlan| is_ported(planned) && redo == Redo::No;
+    let standing: Vec<&FunctionPlan> = wanted.iter().copied().filter(stands).collect();
     let known = verify::known(project, store, &standing)?;
     let is_judged = |planned: &FunctionPlan, known: &Judgement| {
         planned.judgeable.contract().is_some() || in_place(planned) || known.in_place.is_some()

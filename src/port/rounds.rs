@@ -8,9 +8,10 @@ use super::feasibility;
 use super::inquiry::{Inquiry, Opened, Reopen};
 use super::prompt::Templates;
 use super::proposals::Proposal;
+use super::redo::{self, Redo};
 use super::rejudge_callers;
 use super::result::{End, PortResult};
-use super::resume::{self, Action, Plan, Redo};
+use super::resume::{self, Action, Plan};
 use super::run;
 use super::session::Session;
 use super::target_proposals::Target;
@@ -62,32 +63,26 @@ pub struct Done {
 
 /// Ports functions. `Err` when the tool, the model or the user stopped the run.
 pub fn port((project, mut store): Opened, request: &Request, reporter: &mut dyn Reporter) -> Result<Done> {
-    let wanted = (request.wanted)(&project)?;
-    let plans = resume::plan(&project, &store, &wanted, None, request.redo)?;
-    let (mut models, mut drivers) = (None, None);
-    if request.write_drivers {
-        let (begun, written) = write_drivers((&project, &mut store), (&wanted, &plans), request, reporter)?;
-        (models, drivers) = (Some(begun), Some(written));
-    }
-    let place = place((&project, &mut store), (&wanted, &plans), request, reporter);
-    let place = match &models {
-        Some(models) => models.or_finish(&mut store, place)?,
-        None => place?,
-    };
-    let plans = match &place {
-        Some(place) => resume::plan(&project, &store, &wanted, Some(place), request.redo)?,
-        None => plans,
-    };
-    let asks = plans.iter().any(|plan| plan.action.asks());
-    let is_safer = request.redo == Redo::Safer;
-    if is_safer && !project.config.asks_models() {
-        return Err(Error::new(ErrorKind::Usage, "--safer asks a model, and `candidates` names none")
-            .help("add `--candidate model`"));
-    }
-    // What c2rust writes is `unsafe` all over.
-    let transpiler = if asks && !is_safer { transpiler(&project, reporter)? } else { None };
+    check(&project, request.redo, request.write_drivers)?;
     let templates = Templates::load(Some(&project.workspace.root().join("prompts")))?;
-    let asks = asks && project.config.asks_models();
+    let wanted = redo::taken(&project, &store, (request.wanted)(&project)?, request.redo)?;
+    let plans = resume::plan(&project, &store, &wanted, None, request.redo)?;
+    let lacking =
+        if request.write_drivers { without_harness(&project, &wanted, &plans) } else { BTreeSet::new() };
+    let (mut models, mut drivers) = (None, None);
+    if !lacking.is_empty() {
+        let mut session = begin((&project, &mut store), &[&PORT_ROLES[..], &DRIVER_ROLES].concat(), request)?;
+        let run = (&project, &mut store, &mut session);
+        let written = driver_writing::write_for(&lacking, run, request.interrupt, reporter);
+        drivers = Some(session.or_finish(&mut store, written)?);
+        session.forget_silences();
+        models = Some(session);
+    }
+    let prepared = prepare((&project, &mut store), (&wanted, plans), request, reporter);
+    let Prepared { plans, place, transpiler, asks } = match &models {
+        Some(models) => models.or_finish(&mut store, prepared)?,
+        None => prepared?,
+    };
     let mut models = match models {
         Some(models) => models,
         None => begin((&project, &mut store), if asks { &PORT_ROLES } else { &[] }, request)?,
@@ -101,8 +96,8 @@ pub fn port((project, mut store): Opened, request: &Request, reporter: &mut dyn 
         reporter,
         jobs: request.jobs,
     };
-    match (Rounds { request, inquiry, transpiler, place }).run((project, store), plans) {
-        Ok(done) => Ok(Done { drivers, ..done }),
+    match (Rounds { request, inquiry, transpiler, place, drivers }).run((project, store), plans) {
+        Ok(done) => Ok(done),
         Err(error) => {
             models.finish_with(&mut Store::open(&path)?, &error)?;
             Err(error)
@@ -121,34 +116,61 @@ fn begin(
     ModelSession::open(&project.workspace, store, asks, request.interrupt)
 }
 
-/// Has models write drivers for the functions that have no harness; ports are asked for in the same run, within the same
-/// budget.
-fn write_drivers(
-    (project, store): (&Project, &mut Store),
-    (wanted, plans): (&[&FunctionPlan], &[Plan]),
-    request: &Request,
-    reporter: &mut dyn Reporter,
-) -> Result<(ModelSession, Outcome)> {
-    if !project.config.asks_models() {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            "--write-drivers asks a model, and `candidates` names none",
-        )
-        .help("add `--candidate model`"));
+/// Refuses what needs a model where `candidates` names none.
+///
+/// # Errors
+/// `Usage`.
+pub fn check(project: &Project, redo: Redo, write_drivers: bool) -> Result<()> {
+    let option = match (redo, write_drivers) {
+        (Redo::Safer, _) => "--safer",
+        (_, true) => "--write-drivers",
+        _ => return Ok(()),
+    };
+    match project.config.asks_models() {
+        true => Ok(()),
+        false => {
+            Err(Error::new(ErrorKind::Usage, format!("{option} asks a model, and `candidates` names none"))
+                .help("add `--candidate model`"))
+        }
     }
-    let is_open = |(planned, plan): &(&&FunctionPlan, &Plan)| {
+}
+
+/// The functions without a harness and without a port that holds, as positions in the library.
+fn without_harness(project: &Project, wanted: &[&FunctionPlan], plans: &[Plan]) -> BTreeSet<usize> {
+    let lacks = |(planned, plan): &(&&FunctionPlan, &Plan)| {
         planned.judgeable.contract().is_none() && plan.known.is_none()
     };
-    let open = wanted.iter().zip(plans).filter(is_open);
-    let open: BTreeSet<&SymbolKey> = open.map(|(planned, _)| &planned.function.key).collect();
+    let lacking = wanted.iter().zip(plans).filter(lacks);
+    let lacking: BTreeSet<&SymbolKey> = lacking.map(|(planned, _)| &planned.function.key).collect();
     let all = project.library.functions.iter().enumerate();
-    let numbers = all.filter(|(_, function)| open.contains(&function.key)).map(|(at, _)| at).collect();
-    let mut models = begin((project, store), &[&PORT_ROLES[..], &DRIVER_ROLES].concat(), request)?;
-    let written =
-        driver_writing::write_for(&numbers, (project, store, &mut models), request.interrupt, reporter);
-    let written = models.or_finish(store, written)?;
-    models.forget_silences();
-    Ok((models, written))
+    all.filter(|(_, function)| lacking.contains(&function.key)).map(|(at, _)| at).collect()
+}
+
+/// What is known before any model is asked for a port.
+struct Prepared {
+    plans: Vec<Plan>,
+    place: Option<Rc<Grounds>>,
+    transpiler: Option<Arc<Transpiler>>,
+    /// Whether a model will be asked.
+    asks: bool,
+}
+
+fn prepare(
+    (project, store): (&Project, &mut Store),
+    (wanted, plans): (&[&FunctionPlan], Vec<Plan>),
+    request: &Request,
+    reporter: &mut dyn Reporter,
+) -> Result<Prepared> {
+    let place = place((project, store), (wanted, &plans), request, reporter)?;
+    let plans = match &place {
+        Some(place) => resume::plan(project, store, wanted, Some(place), request.redo)?,
+        None => plans,
+    };
+    let asks = plans.iter().any(|plan| plan.action.asks());
+    // What c2rust writes is `unsafe` all over.
+    let is_tried = asks && request.redo != Redo::Safer;
+    let transpiler = if is_tried { transpiler(project, reporter)? } else { None };
+    Ok(Prepared { plans, place, transpiler, asks: asks && project.config.asks_models() })
 }
 
 /// A run with its means.
@@ -158,6 +180,8 @@ struct Rounds<'a> {
     transpiler: Option<Arc<Transpiler>>,
     /// The drivers that judge in place.
     place: Option<Rc<Grounds>>,
+    /// The drivers that it wrote.
+    drivers: Option<Outcome>,
 }
 
 impl Rounds<'_> {
@@ -190,10 +214,11 @@ impl Rounds<'_> {
         let judge = Judge::new(project, interrupt);
         let mut judging = Judging { judge: &judge, store, reporter, run: Some(models.id) };
         rejudge_callers::settle(&mut judging, &mut results)?;
-        let totals = run::finish(project, store, models, &mut results)?;
         let all: Vec<&FunctionPlan> = project.planned.iter().collect();
-        let overview = Overview::of(project, &verify::known(project, store, &all)?)?;
-        Ok(Done { results, totals, drivers: None, overview })
+        let overview = Overview::of(project, store, &verify::known(project, store, &all)?)?;
+        let is_budget = self.drivers.as_ref().is_some_and(|drivers| drivers.is_budget);
+        let totals = run::finish((project, store), models, &mut results, is_budget)?;
+        Ok(Done { results, totals, drivers: self.drivers, overview })
     }
 
     /// Asks for the files that functions planned for `action` lack. The library is read again for each, so that
@@ -204,7 +229,7 @@ impl Rounds<'_> {
         mut plans: Vec<Plan>,
         action: Action,
     ) -> Result<(Opened, Vec<Plan>)> {
-        let wanted = self.wanted(&opened.0, None)?;
+        let wanted = self.wanted(&opened, None)?;
         let due = wanted.iter().zip(&plans).filter(|(_, plan)| plan.action == action);
         let due: Vec<SymbolName> = due.map(|(planned, _)| planned.function.name.clone()).collect();
         if !due.is_empty() {
@@ -215,31 +240,44 @@ impl Rounds<'_> {
     }
 
     /// All wanted functions, or of those `only` these.
-    fn wanted<'p>(&self, project: &'p Project, only: Option<&[SymbolName]>) -> Result<Vec<&'p FunctionPlan>> {
-        let mut wanted = (self.request.wanted)(project)?;
+    fn wanted<'p>(
+        &self,
+        (project, store): &'p Opened,
+        only: Option<&[SymbolName]>,
+    ) -> Result<Vec<&'p FunctionPlan>> {
+        let mut wanted = redo::taken(project, store, (self.request.wanted)(project)?, self.redo(only))?;
         wanted.retain(|planned| only.is_none_or(|names| names.contains(&planned.function.name)));
         Ok(wanted)
     }
 
     /// The plans of [`Self::wanted`]. Functions of a further round were tried before, so what they have by then stays.
-    fn plans(&self, (project, store): &Opened, only: Option<&[SymbolName]>) -> Result<Vec<Plan>> {
-        let redo = if only.is_none() { self.request.redo } else { Redo::No };
-        resume::plan(project, store, &self.wanted(project, only)?, self.place.as_deref(), redo)
+    fn plans(&self, opened: &Opened, only: Option<&[SymbolName]>) -> Result<Vec<Plan>> {
+        let (project, store) = opened;
+        resume::plan(project, store, &self.wanted(opened, only)?, self.place.as_deref(), self.redo(only))
+    }
+
+    fn redo(&self, only: Option<&[SymbolName]>) -> Redo {
+        if only.is_none() { self.request.redo } else { Redo::No }
     }
 
     /// One pass over [`Self::wanted`].
     fn round(
         &mut self,
-        (project, store): &mut Opened,
+        opened: &mut Opened,
         only: Option<&[SymbolName]>,
         plans: Vec<Plan>,
     ) -> Result<Vec<PortResult>> {
-        let wanted = self.wanted(project, only)?;
+        let names: BTreeSet<SymbolName> =
+            self.wanted(opened, only)?.iter().map(|planned| planned.function.name.clone()).collect();
+        let redo = self.redo(only);
+        let (project, store) = opened;
+        let mut wanted = (self.request.wanted)(project)?;
+        wanted.retain(|planned| names.contains(&planned.function.name));
         let Inquiry { models, templates, interrupt, reporter, .. } = &mut self.inquiry;
         let judge = Judge::new(project, interrupt);
         let mut session = Session::new(judge, store, *reporter, models, templates, self.transpiler.as_ref());
         session.place.clone_from(&self.place);
-        session.redo = self.request.redo;
+        session.redo = redo;
         session.port(&wanted, plans, self.request.jobs)
     }
 }

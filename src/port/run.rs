@@ -63,17 +63,18 @@ fn unfit<'p>(
     Ok(below.into_iter().zip(known).filter(unfit).collect())
 }
 
-/// Ends a run with the results of all functions, adds the cost of each, and returns the cost of all.
+/// Ends a run with the results of all functions, adds the cost of each, and returns the cost of all. `is_budget` says that
+/// the budget ended before any was begun.
 ///
 /// # Errors
 /// Those of the store.
 pub fn finish(
-    project: &Project,
-    store: &mut Store,
+    (project, store): (&Project, &mut Store),
     models: &ModelSession,
     results: &mut [PortResult],
+    is_budget: bool,
 ) -> Result<Totals> {
-    store.finish_run(models.id, outcome_of(results))?;
+    store.finish_run(models.id, if is_budget { RunOutcome::Budget } else { outcome_of(results) })?;
     for result in results {
         let key = &project.find(result.symbol.as_str())?.function.key;
         let spent = store.totals_of(Some(models.id), key)?;

@@ -1,7 +1,8 @@
 //! What the functions of a run share: models, the store, the measurements for proofs.
 
 use super::prompt::Templates;
-use super::resume::{Plan, Redo, Standing};
+use super::redo::Redo;
+use super::resume::{Plan, Standing};
 use crate::event::Reporter;
 use crate::judge::in_place;
 use crate::judge::proofs::Grounds;

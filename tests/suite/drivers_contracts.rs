@@ -31,7 +31,10 @@ fn a_driver_calls_what_contracts_describe() {
 fn a_driver_calls_functions_that_no_harness_can_compare() {
     let repo = store();
     std::fs::remove_dir_all(repo.root().join("fuzz")).unwrap();
-    repo.run(&["drivers", "--new", "calls"]).ok().shows("functions of store.h that it calls: 9");
+    repo.run(&["drivers", "--new", "calls"])
+        .ok()
+        .shows("functions of store.h that it calls: 9")
+        .shows("it does not call store_note: no contract says how");
     let text = repo.read("fuzz/calls.c");
     // Objects are made, used, and ended in the end; a callback is one that the driver defines.
     for line in [

@@ -7,11 +7,11 @@ pub fn without_comments(text: &str) -> String {
     let joined = Joined::of(text.as_bytes());
     let (mut kept, mut end) = (String::new(), 0);
     for token in tokens(&joined) {
-        kept += &gap(&text[end..token.bytes.start]);
+        kept += gap(&text[end..token.bytes.start], token.first);
         kept += &text[token.bytes.clone()];
         end = token.bytes.end;
     }
-    kept += &gap(&text[end..]);
+    kept += gap(&text[end..], true);
     let mut text = String::new();
     for line in kept.lines().map(str::trim_end) {
         // Behind a joined line, an empty one is where the joining ends.
@@ -23,14 +23,13 @@ pub fn without_comments(text: &str) -> String {
     text
 }
 
-/// What stands between two tokens: the space itself, or what a comment leaves of it.
-fn gap(space: &str) -> String {
-    let is_joined = || space.contains("\\\n") || space.contains("\\\r\n");
-    match () {
-        () if !space.contains('/') => space.to_owned(),
-        () if is_joined() => " \\\n".to_owned(),
-        () if space.contains('\n') => "\n".to_owned(),
-        () => " ".to_owned(),
+/// What stands between two tokens: the space itself, or what a comment leaves of it. A line that a comment joins with
+/// the next one, as in a macro, is one line then.
+fn gap(space: &str, begins_a_line: bool) -> &str {
+    match (space.contains('/'), begins_a_line) {
+        (false, _) => space,
+        (true, true) => "\n",
+        (true, false) => " ",
     }
 }
 
@@ -46,7 +45,9 @@ mod tests {
             without_comments(text),
             "int a;\nint b; int c;\nchar *s = \"/* no */ \\\" //\";\nint d = 4 / 2;\n"
         );
-        assert_eq!(without_comments("#define A /* a */ \\\n  b\n"), "#define A \\\nb\n");
+        assert_eq!(without_comments("#define A /* a */ \\\n  b\n"), "#define A b\n");
+        assert_eq!(without_comments("#define A /* x\n y */ 1\nint b;\n"), "#define A 1\nint b;\n");
+        assert_eq!(without_comments("#endif\n/* a \\\n b */\nint b;\n"), "#endif\nint b;\n");
         assert_eq!(without_comments("/* open"), "");
     }
 
@@ -55,12 +56,12 @@ mod tests {
         ["a", "7", " ", "\n", "\\\n", "/", "*", "/*", "*/", "//", "\"s /* \\\" //\"", "'\"'", "'", "#", "é"];
 
     proptest! {
-        /// Whatever a text is, no token of it is lost, and none is added.
+        /// Whatever a text is, no token of it is lost, none is added, and each begins a line if it did.
         #[test]
         fn the_tokens_are_the_same(pieces in prop::collection::vec(prop::sample::select(&PIECES), 0..40)) {
-            let of = |text: &str| -> Vec<String> {
+            let of = |text: &str| -> Vec<(String, bool)> {
                 let joined = Joined::of(text.as_bytes());
-                tokens(&joined).iter().map(|token| token.text.trim_end().to_owned()).collect()
+                tokens(&joined).iter().map(|one| (one.text.trim_end().to_owned(), one.first)).collect()
             };
             let text = pieces.concat();
             prop_assert_eq!(of(&without_comments(&text)), of(&text));

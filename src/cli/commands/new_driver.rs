@@ -4,6 +4,7 @@ use super::Session;
 use crate::drivers::{self, FOLDER, Skeleton};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::project::Project;
+use crate::report::printable;
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 use serde_json::json;
@@ -36,24 +37,41 @@ pub fn write(session: &Session, project: &Project, name: &str, of: Of) -> Result
         let text = format!("{file} is there, and stays as it is");
         return Err(Error::new(ErrorKind::Usage, text).help("choose another name"));
     }
-    let (text, functions, next) = match of {
-        Of::Program(program) => (of_program(root, program)?, None, "look at the arguments in it".to_owned()),
+    let new = match of {
+        Of::Program(program) => New {
+            text: of_program(root, program)?,
+            functions: None,
+            left_out: Vec::new(),
+            next: "look at the arguments in it".to_owned(),
+        },
         Of::Contracts(headers) => of_contracts(session, project, headers)?,
     };
     fs::create_dir_all(root.join(FOLDER))?;
-    let mut new = fs::OpenOptions::new().write(true).create_new(true).open(&path)?;
-    new.write_all(text.as_bytes())?;
-    let shown = format!("{file} written; {next}, then `cargo implfuzz drivers`\n");
-    session.screen.result("driver-new", &json!({ "file": file, "functions": functions }), || shown);
+    let mut opened = fs::OpenOptions::new().write(true).create_new(true).open(&path)?;
+    opened.write_all(new.text.as_bytes())?;
+    let mut shown = format!("{file} written; {}, then `cargo implfuzz drivers`\n", new.next);
+    if !new.left_out.is_empty() {
+        shown += &format!(
+            "it does not call {}: no contract says how\n",
+            new.left_out.iter().map(|name| printable(name)).collect::<Vec<_>>().join(", ")
+        );
+    }
+    let json = json!({ "file": file, "functions": new.functions, "left_out": new.left_out });
+    session.screen.result("driver-new", &json, || shown);
     Ok(ExitCode::Ok)
 }
 
-/// The text, the number of functions that it calls, and what to do next.
-fn of_contracts(
-    session: &Session,
-    project: &Project,
-    headers: &[String],
-) -> Result<(String, Option<usize>, String)> {
+/// A new driver.
+struct New {
+    text: String,
+    /// The number of functions that it calls; unknown for a program.
+    functions: Option<usize>,
+    left_out: Vec<String>,
+    /// What to do with it, in words.
+    next: String,
+}
+
+fn of_contracts(session: &Session, project: &Project, headers: &[String]) -> Result<New> {
     let root = project.root()?;
     if let Some(missing) = headers.iter().find(|header| !is_below(root, Utf8Path::new(header))) {
         let text = format!("there is no header {missing} below the root of the repository");
@@ -61,15 +79,17 @@ fn of_contracts(
             .help("cargo implfuzz drivers --new NAME --header FILE, with a file of the repository"));
     }
     Ok(match drivers::from_contracts(project, headers, &session.interrupt)? {
-        Some(Skeleton { text, called, headers, .. }) => {
+        Some(Skeleton { text, called, headers, left_out, .. }) => {
             let declared = headers.join(", ");
-            (
-                text,
-                Some(called),
-                format!("functions of {declared} that it calls: {called}. Edit it if need be"),
-            )
+            let next = format!("functions of {declared} that it calls: {called}. Edit it if need be");
+            New { text, functions: Some(called), left_out, next }
         }
-        None => (EMPTY.to_owned(), Some(0), "no contract describes a public function: fill it in".to_owned()),
+        None => New {
+            text: EMPTY.to_owned(),
+            functions: Some(0),
+            left_out: Vec::new(),
+            next: "no contract describes a public function: fill it in".to_owned(),
+        },
     })
 }
 

@@ -1,6 +1,7 @@
 //! The state of the port of a whole library as text; `port --all`, `verify --all` and `status` end with it.
 
-use crate::judge::verify::{Missing, Overview};
+use crate::judge::verify::Overview;
+use crate::project::listing::Cause;
 use crate::report::printable;
 use crate::symbol::SymbolName;
 
@@ -27,29 +28,39 @@ pub fn overview(of: &Overview) -> String {
         text += &format!("judged: {}\n", judged.join(", "));
     }
     text += &format!(
-        "unsafe: {} blocks and functions, in {} of the ports; {} of the ports have a safe signature\n",
-        of.unsafe_count, of.with_unsafe, of.safe_signatures
+        "unsafe: {}, in {}; safe signatures: {}\n",
+        if of.unsafe_count == 1 {
+            "1 block or function".to_owned()
+        } else {
+            format!("{} blocks and functions", of.unsafe_count)
+        },
+        plural(of.with_unsafe, "port"),
+        of.safe_signatures
     );
     text + &missing(of)
 }
 
 fn missing(of: &Overview) -> String {
-    let left = of.functions - of.ported;
+    let left: usize = of.missing.iter().map(|one| one.functions.len()).sum();
     if left == 0 {
-        return "missing for a port without C: nothing; `cargo implfuzz verify --all` links it without C\n"
-            .to_owned();
+        return "missing for a port without C: nothing\n".to_owned();
     }
-    let mut text = format!("missing for a port without C: {left} functions\n");
+    let mut text = format!("missing for a port without C: {}\n", plural(left, "function"));
     for one in of.missing.iter().take(REASONS) {
-        text += &format!("{:>5}  {}: {}\n", one.functions.len(), printable(&one.why), names(one));
+        text += &format!("{:>5}  {}: {}\n", one.functions.len(), printable(&one.cause), names(one));
     }
     if of.missing.len() > REASONS {
-        text += &format!("       {} more reasons: cargo implfuzz status\n", of.missing.len() - REASONS);
+        let more = plural(of.missing.len() - REASONS, "more reason");
+        text += &format!("       {more}: `cargo implfuzz list` shows all functions\n");
     }
     text
 }
 
-fn names(one: &Missing) -> String {
+fn plural(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+fn names(one: &Cause) -> String {
     let mut names: Vec<&str> = one.functions.iter().take(NAMES).map(SymbolName::as_str).collect();
     if one.functions.len() > NAMES {
         names.push("...");
@@ -78,8 +89,8 @@ mod tests {
     fn what_is_missing_is_named_with_its_reason() {
         let many = (0..7).map(|at| SymbolName::new(format!("f{at}"))).collect();
         let missing = vec![
-            Missing { why: "no driver reaches it".into(), functions: many },
-            Missing { why: "variadic".into(), functions: vec![SymbolName::new("log")] },
+            Cause { cause: "no driver reaches it".into(), functions: many },
+            Cause { cause: "variadic".into(), functions: vec![SymbolName::new("log")] },
         ];
         let of = Overview {
             functions: 12,

@@ -7,8 +7,8 @@ use super::{Session, Which, port_dry_run, port_explain, symbol_tables};
 use crate::config::{Maker, Workflow};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::platform::process::Interrupt;
+use crate::port::redo::Redo;
 use crate::port::result::End;
-use crate::port::resume::Redo;
 use crate::port::rounds::{self, Done, Request};
 use crate::project::init;
 use crate::project::{FunctionPlan, Options, Project, Settings};
@@ -176,6 +176,9 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
                 text += &format!("all findings: cargo implfuzz findings list {}\n\n", result.symbol);
             }
             let whole = if args.which.all { overview_text(&overview) } else { String::new() };
+            if results.is_empty() {
+                text += "no port that holds can be made safer: none has `unsafe` code, or models found no safer one\n";
+            }
             format!("{text}{}\n{whole}{}\n", symbol_tables::ports(&results), symbol_tables::spent(&totals))
         },
     );
@@ -184,7 +187,9 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         .iter()
         .any(|r| r.end == End::Failed && r.finding.is_some() || r.grade == Some(Grade::Refuted));
     Ok(match () {
-        () if failed(End::Budget) => ExitCode::Budget,
+        () if failed(End::Budget) || drivers.as_ref().is_some_and(|written| written.is_budget) => {
+            ExitCode::Budget
+        }
         () if refuted => ExitCode::Divergence,
         () if failed(End::CFault) => ExitCode::CFault,
         () if failed(End::Failed)

@@ -6,7 +6,8 @@ use crate::error::{ExitCode, Result};
 use crate::platform::toolchain::Search;
 use crate::port::c2rust::Transpiler;
 use crate::port::preview::{Preview, Size, preview};
-use crate::port::resume::Redo;
+use crate::port::redo::Redo;
+use crate::port::rounds;
 use crate::project::{FunctionPlan, Project};
 use crate::report::{Table, printable};
 use crate::store::Store;
@@ -19,6 +20,7 @@ pub fn run(
     wanted: &[&FunctionPlan],
     redo: Redo,
 ) -> Result<ExitCode> {
+    rounds::check(project, redo, false)?;
     let all = preview(project, store, wanted, redo)?;
     let prompts = all.iter().filter(|one| one.prompt.is_some()).count();
     let sum: Size = all.iter().filter_map(|one| one.prompt).sum();
@@ -30,7 +32,7 @@ pub fn run(
     });
     session.screen.result("plan", &json, || {
         let is_there = || Transpiler::find(&project.workspace, &Search::from_env()).is_some();
-        let first = match candidates.contains(&Maker::C2rust) {
+        let first = match candidates.contains(&Maker::C2rust) && redo != Redo::Safer {
             false => "",
             true if is_there() => "c2rust is tried first; ",
             true => "c2rust should be tried first, but is not installed; ",

@@ -34,7 +34,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         false => Vec::new(),
     };
     let whole = match args.patterns.is_empty() {
-        true => Some(Overview::of(&project, &all)?),
+        true => Some(Overview::of(&project, &store, &all)?),
         false => None,
     };
     session.screen.result(

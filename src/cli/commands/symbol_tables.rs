@@ -16,7 +16,7 @@ pub fn judgements(all: &[Judgement]) -> String {
     Table::of(all)
         .left("symbol", |j| j.symbol.to_string())
         .left("grade", |j| graded(j.grade, j.reason.as_deref()))
-        .right("executions", |j| cells::number(j.executions))
+        .right("executions", |j| executions(j.executions, j.in_place))
         .right_if(all.iter().any(|j| j.in_place.is_some()), "in place", |j| cells::number(j.in_place))
         .right("accepted", |j| cells::percent(j.accept_rate))
         .left("remarks", |j| remarks(j))
@@ -53,13 +53,18 @@ pub fn ports(all: &[PortResult]) -> String {
     Table::of(all)
         .left("symbol", |r| r.symbol.to_string())
         .left("verdict", |r| verdict(r))
-        .right("executions", |r| cells::number(r.executions))
+        .right("executions", |r| executions(r.executions, r.in_place))
         .right_if(all.iter().any(|r| r.in_place.is_some()), "in place", |r| cells::number(r.in_place))
         .right("accepted", |r| cells::percent(r.accept_rate))
         .right("calls", |r| r.calls.to_string())
         .right("tokens", |r| r.tokens.to_string())
         .left("remarks", |r| remarks(r))
         .text()
+}
+
+/// Executions of the harness; nothing where drivers alone have judged.
+fn executions(count: Option<u64>, in_place: Option<u64>) -> String {
+    cells::number(count.filter(|count| *count > 0 || in_place.is_none()))
 }
 
 fn calls_c(callees: &[SymbolName]) -> Option<String> {

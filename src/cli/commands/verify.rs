@@ -142,7 +142,7 @@ fn stale(project: &Project) -> Result<Vec<&FunctionPlan>> {
 /// The state of the port of the whole library.
 fn whole(project: &Project, store: &Store) -> Result<Overview> {
     let all: Vec<&FunctionPlan> = project.planned.iter().collect();
-    Overview::of(project, &known(project, store, &all)?)
+    Overview::of(project, store, &known(project, store, &all)?)
 }
 
 /// Whether the port works without the C original.

@@ -8,7 +8,7 @@ mod trial;
 mod agreement;
 
 pub use last_judgement::known;
-pub use overview::{Missing, Overview, unsafe_code};
+pub use overview::{Overview, unsafe_code};
 pub use trial::Ask;
 
 use crate::drivers;

@@ -5,13 +5,14 @@ use super::Judgement;
 use crate::contract::types::Signature;
 use crate::error::Result;
 use crate::project::Project;
+use crate::project::listing::{Cause, causes};
 use crate::project::ported::Ported;
 use crate::rust::signature::ident;
 use crate::rust::unsafe_code::UnsafeCode;
+use crate::store::Store;
 use crate::symbol::{Function, SymbolName};
 use crate::verdict::Grade;
 use serde::Serialize;
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The state of the port of a library.
@@ -31,60 +32,78 @@ pub struct Overview {
     /// `unsafe` blocks and functions in all ports, and the number of ports that have some.
     pub unsafe_count: usize,
     pub with_unsafe: usize,
-    pub missing: Vec<Missing>,
-}
-
-/// Functions without a port, for one reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Missing {
-    pub why: String,
-    pub functions: Vec<SymbolName>,
+    /// Functions without a port that holds, for each reason.
+    pub missing: Vec<Cause>,
 }
 
 impl Overview {
     /// The overview of a library, of which `all` has the status of each function with a stub or a port.
     ///
     /// # Errors
-    /// `Io` where a module cannot be read.
-    pub fn of(project: &Project, all: &[Judgement]) -> Result<Self> {
+    /// `Io` where a module cannot be read, and those of the store.
+    pub fn of(project: &Project, store: &Store, all: &[Judgement]) -> Result<Self> {
         let functions = &project.library.functions;
         let mut overview = Self { functions: functions.len(), ..Self::default() };
-        let mut missing: BTreeMap<String, Vec<SymbolName>> = BTreeMap::new();
+        let (mut why, mut ported) = (Vec::new(), Vec::new());
         let planned: BTreeSet<&SymbolName> = project.planned.iter().map(|one| &one.function.name).collect();
-        let none = "it has no stub";
         for function in functions.iter().filter(|function| !planned.contains(&function.name)) {
-            let why = function.unsupported.as_deref().unwrap_or(none).to_owned();
-            missing.entry(why).or_default().push(function.name.clone());
+            let text = function.unsupported.clone().unwrap_or_else(|| "it has no stub".to_owned());
+            why.push((&function.name, text));
         }
         let status: BTreeMap<&SymbolName, &Judgement> = all.iter().map(|one| (&one.symbol, one)).collect();
+        let ends = store.ends()?;
         for one in &project.planned {
             let Some(judgement) = status.get(&one.function.name) else { continue };
+            let name = &one.function.name;
             if project.ported(&one.function) == Ported::Yes {
                 let contract = one.judgeable.contract();
-                let is_safe = contract.is_some_and(|contract| contract.signature == Signature::Safe);
-                overview.add(judgement, is_safe, unsafe_code(project, &one.function)?);
+                overview
+                    .add(judgement, contract.is_some_and(|contract| contract.signature == Signature::Safe));
+                ported.push(&one.function);
+                if !judgement.grade.holds() {
+                    why.push((name, format!("ported, but {}", judgement.grade)));
+                }
             } else {
-                missing.entry(why(judgement)).or_default().push(one.function.name.clone());
+                let end = ends.get(&one.function.key).map(|end| format!("last run: {}", end.word));
+                let text = judgement.reason.clone().or(end).unwrap_or_else(|| "not tried yet".to_owned());
+                why.push((name, text));
             }
         }
-        overview.missing = missing.into_iter().map(|(why, functions)| Missing { why, functions }).collect();
-        overview.missing.sort_by_key(|one| Reverse(one.functions.len()));
+        overview.missing = causes(why.iter().map(|(name, text)| (*name, text.as_str())));
+        overview.count_unsafe(project, &ported)?;
         Ok(overview)
     }
 
-    fn add(&mut self, judgement: &Judgement, is_safe: bool, code: UnsafeCode) {
+    fn add(&mut self, judgement: &Judgement, is_safe: bool) {
         self.ported += 1;
         *self.grades.entry(judgement.grade).or_default() += 1;
-        let is_some = |count: Option<u64>| count.is_some_and(|count| count > 0);
+        self.safe_signatures += usize::from(is_safe);
+        let is_some = |count: Option<u64>| judgement.grade.holds() && count.is_some_and(|count| count > 0);
         match (is_some(judgement.executions), is_some(judgement.in_place)) {
             (true, true) => self.by_both += 1,
             (true, false) => self.by_harness += 1,
             (false, true) => self.by_drivers += 1,
             (false, false) => {}
         }
-        self.safe_signatures += usize::from(is_safe);
-        self.unsafe_count += code.count;
-        self.with_unsafe += usize::from(code.count > 0);
+    }
+
+    /// Counts each item once, however many ports share it.
+    fn count_unsafe(&mut self, project: &Project, ported: &[&Function]) -> Result<()> {
+        let mut by_module: BTreeMap<&str, Vec<&Function>> = BTreeMap::new();
+        for function in ported {
+            by_module.entry(&function.module).or_default().push(function);
+        }
+        for (module, functions) in by_module {
+            let module = project.module(module)?;
+            let (mut seen, mut items) = (BTreeSet::new(), Vec::new());
+            for function in functions {
+                let own = module.own_items(&ident(function).to_string());
+                self.with_unsafe += usize::from(UnsafeCode::of(own.iter().copied()).count > 0);
+                items.extend(own.into_iter().filter(|item| seen.insert(std::ptr::from_ref(*item))));
+            }
+            self.unsafe_count += UnsafeCode::of(items).count;
+        }
+        Ok(())
     }
 }
 
@@ -95,10 +114,4 @@ impl Overview {
 pub fn unsafe_code(project: &Project, function: &Function) -> Result<UnsafeCode> {
     let module = project.module(&function.module)?;
     Ok(UnsafeCode::of(module.own_items(&ident(function).to_string())))
-}
-
-/// Why a function has no port: how the last run left it, else why nothing can judge it.
-fn why(judgement: &Judgement) -> String {
-    let text = judgement.last_run.as_deref().or(judgement.reason.as_deref()).unwrap_or("not tried yet");
-    text.lines().next().unwrap_or_default().to_owned()
 }

@@ -132,7 +132,8 @@ impl Writer<'_> {
         let known: BTreeSet<String> =
             self.store.memory()?.into_iter().map(|row| row.item.lesson.key).collect();
         let numbers = 0..library.functions.len();
-        let given_up = numbers.clone().filter(|at| known.contains(&never(&library.functions[*at])));
+        let given_up = numbers.clone().filter(|at| self.wanted.contains(at));
+        let given_up = given_up.filter(|at| known.contains(&never(&library.functions[*at])));
         let given_up: BTreeSet<usize> = given_up.filter(|at| !trials.report.reached().contains(at)).collect();
         let not_judged = numbers
             .filter(|at| !self.wanted.contains(at) || !context::can_be_judged(&trials.report, library, *at));
