@@ -54,6 +54,7 @@ fn opened(repo: &Repo) -> (Project, Interrupt) {
 }
 
 #[test]
+#[ignore = "minutes: cargo test --test suite plain -- --ignored"]
 fn the_inputs_of_a_library_are_what_they_say() {
     let repo = Repo::empty();
     copy_tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/c-lib"), repo.root());

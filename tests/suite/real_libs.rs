@@ -67,6 +67,7 @@ fn bzip2() {
 
 /// For gcc `XXH_swap32` is a macro, for clang a static function: the compiler decides.
 #[test]
+#[ignore = "minutes: cargo test --test suite real_libs -- --ignored"]
 fn lz4() {
     passes(&real::LZ4);
 }
