@@ -101,6 +101,9 @@ impl<'p> Session<'p> {
         let (end, grade, why) = match outcome.grade < before {
             true => {
                 self.put(planned, old.text())?;
+                if self.redo == Redo::Safer {
+                    return self.no_safer(planned, &stays(&outcome, before).unwrap_or_default());
+                }
                 (End::AlreadyPorted, before, stays(&outcome, before))
             }
             false => {
@@ -127,7 +130,16 @@ impl<'p> Session<'p> {
             "" => reason.word().to_owned(),
             detail => format!("{}: {detail}", reason.word()),
         };
-        if self.redo == Redo::Safer && reason != StopReason::Budget {
+        // Only what the models did decides; a budget, a provider or C itself may be different in the next run.
+        let is_of_models = matches!(
+            reason,
+            StopReason::RejectedByAudit
+                | StopReason::DoesNotCompile
+                | StopReason::Refuted
+                | StopReason::ReplyUnusable
+                | StopReason::Loop(_)
+        );
+        if self.redo == Redo::Safer && is_of_models {
             return self.no_safer(planned, &text);
         }
         let (end, text, finding) = match reason {

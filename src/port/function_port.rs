@@ -30,7 +30,7 @@ use crate::rust::signature::ident;
 use crate::rust::splice::{Spliced, replace_fn, split};
 use crate::rust::stub_text::stub;
 use crate::rust::unport::back_to_stub;
-use crate::rust::unsafe_code::{UnsafeCode, unsound};
+use crate::rust::unsafe_code::{UnsafeCode, hiding};
 use crate::verdict::{Finding, Verdict};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -259,11 +259,11 @@ impl<'p> FunctionPort<'p> {
         let name = ident(&self.planned.function).to_string();
         let own = module.own_items(&name);
         let code = UnsafeCode::of(own.iter().copied());
-        let hidden = unsound(own, &name);
+        let hidden = hiding(own, &name);
         let reason = match hidden.first() {
             Some(helper) => format!(
-                "`{helper}` is safe to call, but relies on a pointer that any caller could choose: make it an \
-                 `unsafe fn`, or let it take slices and references"
+                "`{helper}` is safe to call with any argument, but has `unsafe` code: make it an `unsafe fn`, or \
+                 keep the `unsafe` block in `{name}`"
             ),
             None if !code.is_less_than(most) => format!(
                 "its `unsafe` code is {} tokens in {} places, that of the old port {} tokens in {} places: use \

@@ -2,6 +2,7 @@
 //! begins functions, takes the turns of their workers, and collects the results in porting order.
 
 use super::function_port::FunctionPort;
+use super::redo::Redo;
 use super::result::{End, PortResult};
 use super::schedule::Schedule;
 use super::session::Session;
@@ -135,7 +136,10 @@ impl<'r, 'p> Scheduler<'r, '_, 'p> {
 
     /// Ends a function, and begins or skips those that depend on it.
     fn end(&mut self, at: usize, result: PortResult) -> Result<()> {
-        let is_lost = matches!(result.end, End::Failed | End::CFault | End::Budget | End::NoLongerHolds);
+        // A port of which no safer one was found still stands.
+        let still_stands = self.session.redo == Redo::Safer && result.end != End::NoLongerHolds;
+        let is_lost = !still_stands
+            && matches!(result.end, End::Failed | End::CFault | End::Budget | End::NoLongerHolds);
         self.tell(at, &result)?;
         self.results.insert(at, result);
         for (skipped, blamed) in self.schedule.end(at, !is_lost) {

@@ -30,7 +30,9 @@ impl UnsafeCode {
     /// A block around everything is not less than two small ones.
     pub fn is_less_than(self, before: Self) -> bool {
         (self.places < before.places && self.tokens <= before.tokens)
-            || (self.places <= before.places && self.tokens * 4 <= before.tokens * 3)
+            || (self.places <= before.places
+                && self.tokens < before.tokens
+                && self.tokens * 4 <= before.tokens * 3)
     }
 }
 
@@ -55,7 +57,13 @@ impl Walker {
     fn arguments(&mut self, stream: TokenStream) {
         let mut after_unsafe = false;
         for tree in stream {
-            let is_unsafe = matches!(&tree, TokenTree::Ident(word) if word == "unsafe");
+            // Up to its block, as in `unsafe fn f() {}`.
+            let is_unsafe = match &tree {
+                TokenTree::Ident(word) if word == "unsafe" => true,
+                TokenTree::Punct(p) if p.as_char() == ';' => false,
+                TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => false,
+                _ => after_unsafe,
+            };
             if let TokenTree::Group(group) = tree {
                 let is_block = after_unsafe && group.delimiter() == Delimiter::Brace;
                 self.found.count += usize::from(is_block);
@@ -78,20 +86,31 @@ impl Walker {
     }
 }
 
-/// Whether the compiler refuses unsafe operations outside of `unsafe` blocks in the body of an `unsafe fn`.
+/// Whether the compiler refuses unsafe operations outside of `unsafe` blocks in the body of an `unsafe fn`: the lint is
+/// denied, and nothing in or at the function could allow it again.
 fn is_checked(attrs: &[syn::Attribute], block: &syn::Block) -> bool {
-    struct Lenient(bool);
-    impl<'ast> Visit<'ast> for Lenient {
-        fn visit_attribute(&mut self, attr: &'ast syn::Attribute) {
-            self.0 |= ["allow", "expect", "warn"].iter().any(|lint| attr.path().is_ident(lint));
-        }
-    }
-    let names = |attr: &syn::Attribute| attr.meta.to_token_stream().to_string().contains(CHECKED);
-    let mut lenient = Lenient(false);
-    lenient.visit_block(block);
-    attrs.iter().any(|attr| attr.path().is_ident("deny") && names(attr))
-        && !attrs.iter().any(|attr| attr.path().is_ident("allow") && names(attr))
-        && !lenient.0
+    let is = |attr: &syn::Attribute, lints: &[&str]| lints.iter().any(|lint| attr.path().is_ident(lint));
+    let denies = |attr: &syn::Attribute| {
+        is(attr, &["deny"]) && attr.parse_args::<syn::Path>().is_ok_and(|path| path.is_ident(CHECKED))
+    };
+    let is_lenient = attrs.iter().any(|attr| is(attr, &LENIENT));
+    attrs.iter().any(denies) && !is_lenient && !mentions(block.to_token_stream(), &LENIENT)
+}
+
+/// Attributes that change the level of a lint back.
+const LENIENT: [&str; 3] = ["allow", "expect", "warn"];
+
+/// Whether an attribute of one of these names stands anywhere in the tokens.
+fn mentions(stream: TokenStream, names: &[&str]) -> bool {
+    let mut after_hash = false;
+    stream.into_iter().any(|tree| {
+        let is_attribute =
+            std::mem::replace(&mut after_hash, matches!(&tree, TokenTree::Punct(p) if p.as_char() == '#'));
+        let TokenTree::Group(group) = tree else { return false };
+        let first = group.stream().into_iter().next();
+        let is_named = matches!(first, Some(TokenTree::Ident(word)) if names.iter().any(|name| word == name));
+        (is_attribute && is_named) || mentions(group.stream(), names)
+    })
 }
 
 impl<'ast> Visit<'ast> for Walker {
@@ -120,58 +139,74 @@ impl<'ast> Visit<'ast> for Walker {
     }
 }
 
-/// Functions that hide what they must be given: they are safe, have `unsafe` code, and take a pointer or stand in an
-/// `impl`. Safe code can call them with any pointer, or make the value that they rely on.
-pub fn unsound<'i>(items: impl IntoIterator<Item = &'i syn::Item>, requested: &str) -> Vec<String> {
-    let is_pointer = |input: &syn::FnArg| match input {
-        syn::FnArg::Typed(input) => has_pointer(input.ty.to_token_stream()),
-        syn::FnArg::Receiver(_) => false,
-    };
-    let is_safe = |signature: &syn::Signature| !matches!(signature.safety, syn::Safety::Unsafe(_));
-    let has_unsafe = |block: &syn::Block| {
+/// Helpers that hide `unsafe` code: safe functions and closures with parameters that have `unsafe` blocks inside. Safe code
+/// could call them with any argument, and one block in them stands for many calls.
+pub fn hiding<'i>(items: impl IntoIterator<Item = &'i syn::Item>, requested: &str) -> Vec<String> {
+    let mut search = Hiding { requested: requested.to_owned(), depth: 0, found: Vec::new() };
+    items.into_iter().for_each(|item| search.visit_item(item));
+    search.found
+}
+
+struct Hiding {
+    requested: String,
+    depth: usize,
+    found: Vec<String>,
+}
+
+impl Hiding {
+    fn function(&mut self, signature: &syn::Signature, block: &syn::Block) {
+        let is_safe = !matches!(signature.safety, syn::Safety::Unsafe(_)) && !signature.inputs.is_empty();
+        let is_requested = self.depth == 0 && signature.ident == self.requested;
         let mut walker = Walker::default();
         walker.visit_block(block);
-        walker.found.count > 0
-    };
-    let mut found = Vec::new();
-    for item in items {
-        match item {
-            syn::Item::Fn(item) if item.sig.ident != requested => {
-                let hides =
-                    is_safe(&item.sig) && item.sig.inputs.iter().any(is_pointer) && has_unsafe(&item.block);
-                found.extend(hides.then(|| item.sig.ident.to_string()));
-            }
-            syn::Item::Impl(of) => found.extend(of.items.iter().filter_map(|item| match item {
-                syn::ImplItem::Fn(item) if is_safe(&item.sig) && has_unsafe(&item.block) => {
-                    Some(item.sig.ident.to_string())
-                }
-                _ => None,
-            })),
-            _ => {}
+        if is_safe && !is_requested && walker.found.count > 0 {
+            self.found.push(signature.ident.to_string());
+        }
+        self.depth += 1;
+        self.visit_block(block);
+        self.depth -= 1;
+    }
+}
+
+impl<'ast> Visit<'ast> for Hiding {
+    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
+        self.function(&item.sig, &item.block);
+    }
+
+    fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
+        // What is dropped is not called with any argument.
+        let of = item.trait_.as_ref().and_then(|(path, _)| path.segments.last());
+        if of.is_none_or(|of| of.ident != "Drop") {
+            visit::visit_item_impl(self, item);
         }
     }
-    found
+
+    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
+        self.function(&item.sig, &item.block);
+    }
+
+    fn visit_expr_closure(&mut self, closure: &'ast syn::ExprClosure) {
+        let mut walker = Walker::default();
+        walker.visit_expr(&closure.body);
+        if !closure.inputs.is_empty() && walker.found.count > 0 {
+            self.found.push("a closure".to_owned());
+        }
+        visit::visit_expr_closure(self, closure);
+    }
 }
 
-/// Whether a type has a raw pointer in it.
-fn has_pointer(stream: TokenStream) -> bool {
-    let mut after_star = false;
-    stream.into_iter().any(|tree| {
-        let is_qualifier = matches!(&tree, TokenTree::Ident(word) if word == "const" || word == "mut");
-        let found = after_star && is_qualifier;
-        after_star = matches!(&tree, TokenTree::Punct(p) if p.as_char() == '*');
-        found || matches!(tree, TokenTree::Group(group) if has_pointer(group.stream()))
-    })
-}
-
-/// The number of tokens, those in brackets included, without the word `unsafe`.
+/// The number of tokens, those in brackets included, without the word `unsafe`. A path is one token.
 fn tokens(stream: TokenStream) -> usize {
-    let one = |tree: TokenTree| match tree {
+    let trees: Vec<TokenTree> = stream.into_iter().collect();
+    let is_colon = |at: usize| matches!(trees.get(at), Some(TokenTree::Punct(p)) if p.as_char() == ':');
+    let one = |at: usize| match &trees[at] {
         TokenTree::Group(group) => tokens(group.stream()),
         TokenTree::Ident(word) if word == "unsafe" => 0,
+        TokenTree::Ident(_) if is_colon(at + 1) && is_colon(at + 2) => 0,
+        TokenTree::Punct(p) if p.as_char() == ':' => 0,
         _ => 1,
     };
-    stream.into_iter().map(one).sum()
+    (0..trees.len()).map(one).sum()
 }
 
 #[cfg(test)]
@@ -203,8 +238,14 @@ mod tests {
     fn only_the_blocks_of_a_checked_body_count() {
         let checked = "#[deny(unsafe_op_in_unsafe_fn)] unsafe fn f() { g(); unsafe { h() } }";
         assert_eq!(of(checked), UnsafeCode { count: 2, places: 1, tokens: 1 });
-        let lenient = checked.replace("g();", "#[allow(unsafe_op_in_unsafe_fn)] { g() };");
-        assert!(of(&lenient).tokens > 3);
+        for (from, to) in [
+            ("g();", "#[allow(unsafe_op_in_unsafe_fn)] { g() };"),
+            ("g();", "a!(#[warn(unused)] { g() });"),
+            ("unsafe fn f", "#[warn(rust_2024_compatibility)] unsafe fn f"),
+            ("(unsafe_op_in_unsafe_fn)", "(unused, reason = \"unsafe_op_in_unsafe_fn\")"),
+        ] {
+            assert!(of(&checked.replace(from, to)).tokens > 1, "{to}");
+        }
         // To leave out the block is not to be safer.
         let bare = of("unsafe fn f() { g(); h() }");
         assert!(!bare.is_less_than(of("unsafe fn f() { g(); unsafe { h() } }")));
@@ -215,18 +256,32 @@ mod tests {
         let two = of("fn f() { unsafe { g() }; h(); unsafe { i() } }");
         assert!(!of("fn f() { unsafe { g(); h(); i() } }").is_less_than(two));
         assert!(of("fn f() { g(); h(); unsafe { i() } }").is_less_than(two));
-        assert!(!two.is_less_than(two));
+        assert!(!two.is_less_than(two) && !UnsafeCode::default().is_less_than(UnsafeCode::default()));
     }
 
     #[test]
-    fn safe_functions_around_pointers_are_unsound() {
-        let names = |text: &str| unsound(&syn::parse_str::<syn::File>(text).unwrap().items, "f");
-        let at = "fn at(p: *const u8, i: usize) -> u8 { unsafe { *p.add(i) } }";
-        assert_eq!(names(at), ["at"]);
-        assert_eq!(names("fn at(p: Option<(*mut u8, u8)>) { unsafe { g(p) } }"), ["at"]);
-        assert_eq!(names("impl P { fn at(&self) -> u8 { unsafe { *self.0 } } }"), ["at"]);
-        let sound = "fn f(p: *const u8) { unsafe { *p } } unsafe fn g(p: *const u8) { h } fn h(p: &[u8]) { unsafe { p } } \
-            fn i(p: *const u8) -> bool { p.is_null() }";
+    fn safe_helpers_that_hide_unsafe_code_are_named() {
+        let names = |text: &str| hiding(&syn::parse_str::<syn::File>(text).unwrap().items, "f");
+        for hidden in [
+            "fn at(p: *const u8, i: usize) -> u8 { unsafe { *p.add(i) } }",
+            "type P = *const u8; fn at(p: P) -> u8 { unsafe { *p } }",
+            "fn f(p: *const u8) -> u8 { fn at(p: *const u8) -> u8 { unsafe { *p } } at(p) }",
+            "impl P { fn at(&self) -> u8 { unsafe { *self.0 } } }",
+        ] {
+            assert_eq!(names(hidden), ["at"], "{hidden}");
+        }
+        assert_eq!(
+            names("fn f(p: *const u8) -> u8 { let at = |i| unsafe { *p.add(i) }; at(1) }"),
+            ["a closure"]
+        );
+        let sound = "fn f(p: *const u8) { unsafe { *p } } unsafe fn g(p: *const u8) { unsafe { *p } } \
+            fn h(p: &[u8]) -> u8 { p[0] } impl Drop for P { fn drop(&mut self) { unsafe { free(self.0) } } }";
         assert!(names(sound).is_empty());
+    }
+
+    #[test]
+    fn a_slice_at_the_beginning_is_little_code() {
+        let old = of("fn f() { while i < n { h ^= unsafe { (*p.add(i)).a ^ *p.add(j) }; } }");
+        assert!(of("fn f() { let s = unsafe { core::slice::from_raw_parts(p, n) }; }").is_less_than(old));
     }
 }
