@@ -130,16 +130,7 @@ impl<'p> Session<'p> {
             "" => reason.word().to_owned(),
             detail => format!("{}: {detail}", reason.word()),
         };
-        // Only what the models did decides; a budget, a provider or C itself may be different in the next run.
-        let is_of_models = matches!(
-            reason,
-            StopReason::RejectedByAudit
-                | StopReason::DoesNotCompile
-                | StopReason::Refuted
-                | StopReason::ReplyUnusable
-                | StopReason::Loop(_)
-        );
-        if self.redo == Redo::Safer && is_of_models {
+        if self.redo == Redo::Safer && reason.is_of_answers() {
             return self.no_safer(planned, &text);
         }
         let (end, text, finding) = match reason {

@@ -10,9 +10,8 @@ use crate::store::Store;
 use std::collections::BTreeSet;
 
 /// Which existing ports a run writes anew.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Redo {
-    #[default]
     No,
     All,
     /// Those with `unsafe` code; a new port must have less of it.

@@ -11,7 +11,7 @@ const SUM: &str = "pub fn sum_bytes(data: &[u8]) -> u32 {\n    data.iter().map(|
 
 /// A model that answers by symbol, from a list each, and meets others: whoever is named in `together` is answered when all
 /// of them have asked.
-fn model(repo: &Repo, together: &[&str], replies: &[(&str, &[&str])]) -> PathBuf {
+pub fn model(repo: &Repo, together: &[&str], replies: &[(&str, &[&str])]) -> PathBuf {
     let dir = repo.aside().join("models");
     std::fs::create_dir_all(&dir).unwrap();
     for (symbol, list) in replies {

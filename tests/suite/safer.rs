@@ -1,6 +1,7 @@
 //! `port --redo --safer`: a port is replaced only by one with less `unsafe`; and what `port --all` and `status` say of the
 //! whole library. The models are scripts.
 
+use crate::abreast::model;
 use crate::support::{QUICK, Ran, Repo, assert_same, plant, reply};
 use serde_json::{Value, json};
 
@@ -62,6 +63,30 @@ fn only_a_port_with_less_unsafe_takes_the_place_of_another() {
     repo.run(&["port", "twice", "--safer"]).code(2).shows("--redo");
     let without = ["port", "twice", "--redo", "--safer", "--candidate", "c2rust"];
     repo.run(&without).fails(2, &["--safer asks a model", "--candidate model"]);
+}
+
+#[test]
+fn callers_are_made_safer_where_what_they_call_stays() {
+    let repo = repo();
+    let thrice = |text: &str| format!("pub fn thrice(x: u32) -> u32 {{\n    {text}\n}}");
+    let old =
+        thrice("// SAFETY: `x` is there.\n    callee::twice(x).wrapping_add(unsafe { *(&raw const x) })");
+    let mut module = repo.read(MODULE);
+    plant(&mut module, "thrice", &old).unwrap();
+    repo.write(MODULE, &module);
+    repo.verified(&["twice", "thrice"], 0);
+    model(&repo, &[], &[("twice", &[OLD]), ("thrice", &[&thrice("callee::twice(x).wrapping_add(x)")])]);
+    repo.run(&["port", "twice", "thrice", "--redo", "--safer", "--dry-run"]).ok().shows("port again");
+    let asked = ["port", "twice", "thrice", "--redo", "--safer", "--format", "json"];
+    let json = repo.run(&[&asked[..], &QUICK].concat()).ok().json("port");
+    let end = |name: &str| {
+        let all = json["symbols"].as_array().unwrap();
+        all.iter().find(|one| one["symbol"] == name).unwrap()["end"].clone()
+    };
+    assert_eq!((end("twice"), end("thrice")), (json!("already-ported"), json!("accepted")), "{json:#}");
+    repo.run(&["port", "twice", "thrice", "--redo", "--safer", "--dry-run"])
+        .ok()
+        .shows("there is no port to make safer");
 }
 
 #[test]

@@ -167,17 +167,20 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     session.screen.result(
         "port",
         &json!({
-            "symbols": results, "library": overview, "drivers": drivers.as_ref().map(|written| written_json(written, functions)), "findings": findings, "model": symbol_tables::spent_json(&totals),
+            "symbols": results, "library": overview, "findings": findings,
+            "drivers": drivers.as_ref().map(|written| written_json(written, functions)),
+            "model": symbol_tables::spent_json(&totals),
         }),
         || {
-            let mut text = drivers.as_ref().map(|written| written_text(written, functions)).unwrap_or_default();
+            let mut text =
+                drivers.as_ref().map(|written| written_text(written, functions)).unwrap_or_default();
             for (result, found) in results.iter().filter_map(|r| Some((r, r.finding.as_ref()?))) {
                 text += &finding(&result.symbol, found, Values::Short);
                 text += &format!("all findings: cargo implfuzz findings list {}\n\n", result.symbol);
             }
             let whole = if args.which.all { overview_text(&overview) } else { String::new() };
             if results.is_empty() {
-                text += "no port that holds can be made safer: none has `unsafe` code, or models found no safer one\n";
+                text += port_dry_run::NOTHING_SAFER;
             }
             format!("{text}{}\n{whole}{}\n", symbol_tables::ports(&results), symbol_tables::spent(&totals))
         },

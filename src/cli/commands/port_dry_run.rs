@@ -13,6 +13,10 @@ use crate::report::{Table, printable};
 use crate::store::Store;
 use serde_json::{Value, json};
 
+/// Said where `--safer` has nothing to do.
+pub const NOTHING_SAFER: &str = "there is no port to make safer: of the ports that hold, none has `unsafe` code, or no model \
+    found a safer one (`cargo implfuzz memory forget` lets it ask again)\n";
+
 /// Prints the plan of a run over `wanted`.
 pub fn run(
     session: &Session,
@@ -41,7 +45,8 @@ pub fn run(
             "{first}{prompts} first prompts, {} characters, about {} tokens; no model was asked",
             sum.characters, sum.tokens
         );
-        format!("{}\n{sums}\n", table(&all))
+        let nothing = if all.is_empty() { NOTHING_SAFER } else { "" };
+        format!("{nothing}{}\n{sums}\n", table(&all))
     });
     Ok(ExitCode::Ok)
 }

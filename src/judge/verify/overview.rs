@@ -65,7 +65,7 @@ impl Overview {
                 }
             } else {
                 let end = ends.get(&one.function.key).map(|end| format!("last run: {}", end.word));
-                let text = judgement.reason.clone().or(end).unwrap_or_else(|| "not tried yet".to_owned());
+                let text = end.or(judgement.reason.clone()).unwrap_or_else(|| "not tried yet".to_owned());
                 why.push((name, text));
             }
         }

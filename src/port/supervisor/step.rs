@@ -90,6 +90,24 @@ pub enum StopReason {
 }
 
 impl StopReason {
+    /// Whether the answers of the models are the reason. A budget, a provider or C itself may be different in the next run.
+    pub fn is_of_answers(self) -> bool {
+        match self {
+            Self::DoesNotCompile
+            | Self::RejectedByAudit
+            | Self::Refuted
+            | Self::ReplyUnusable
+            | Self::Loop(_) => true,
+            Self::TargetNotCalled
+            | Self::CFault(_)
+            | Self::NotTranslated
+            | Self::ModelTruncated
+            | Self::ModelRefused
+            | Self::Budget
+            | Self::Defect => false,
+        }
+    }
+
     /// One word, as in tables, JSON and the database.
     pub fn word(self) -> &'static str {
         match self {
