@@ -4,6 +4,7 @@
 use super::resolve::Scopes;
 use super::scope::{Meaning, Space};
 use super::{Allowed, Candidate, Problems, Rule};
+use crate::rust::c_numbers::rust_number;
 use crate::rust::item::{item_name, plain};
 use crate::rust::signature::bare;
 use quote::ToTokens;
@@ -147,7 +148,7 @@ fn spaced(node: &impl ToTokens) -> String {
     node.to_token_stream().to_string()
 }
 
-/// Types by what they mean, so that `c_int`, `core::ffi::c_int` and `std::os::raw::c_int` are the same.
+/// Types by what they mean, so that `c_int`, `core::ffi::c_int`, `std::os::raw::c_int` and `i32` are the same.
 struct Resolved<'a> {
     scopes: Scopes<'a>,
 }
@@ -202,7 +203,10 @@ fn canonical(path: &[String]) -> Vec<String> {
         ["libc", name] | ["core" | "std", "ffi", name] | ["core" | "std", "os", "raw", name]
             if name.starts_with("c_") =>
         {
-            return ["core", "ffi", name].iter().map(|s| s.to_string()).collect();
+            return match rust_number(name) {
+                Some(number) => vec![number.to_string()],
+                None => ["core", "ffi", name].iter().map(|s| s.to_string()).collect(),
+            };
         }
         // These are in the prelude, where they have no path.
         ["core" | "std", "option", name @ "Option"] | ["core" | "std", "result", name @ "Result"] => &[*name],

@@ -7,6 +7,7 @@ pub mod nonlocal_items;
 pub mod splice;
 pub mod unport;
 pub mod stub_detection;
+pub mod c_numbers;
 pub mod signature;
 pub mod unsafe_code;
 pub mod shims;

@@ -1,5 +1,6 @@
 //! Signatures: the one in C, and the inner Rust function's, which the contract determines.
 
+use super::c_numbers::with_rust_numbers;
 use crate::contract::slots::slots;
 use crate::contract::types::{Contract, Returns, Signature as Style};
 use crate::symbol::{Function, Library, TypeKind};
@@ -7,7 +8,7 @@ use proc_macro2::{Ident, Span};
 use quote::{format_ident, quote};
 use syn::visit_mut::VisitMut;
 
-/// A C function's signature in Rust types, with bindgen's types under `ffi::`.
+/// A C function's signature in Rust types: Rust's own numbers, and bindgen's types under `ffi::`.
 #[derive(Debug, Clone)]
 pub struct CSignature {
     pub params: Vec<(Ident, syn::Type)>,
@@ -90,7 +91,7 @@ fn clean(name: &str) -> String {
     if reserved || syn::parse_str::<Ident>(name).is_err() { format!("{name}_") } else { name.to_owned() }
 }
 
-/// The type, with `ffi::` before bindgen's names.
+/// The type, with Rust's own names of numbers, and `ffi::` before bindgen's names.
 fn qualified(ty: &syn::Type) -> syn::Type {
     struct Qualify;
     impl VisitMut for Qualify {
@@ -108,10 +109,11 @@ fn qualified(ty: &syn::Type) -> syn::Type {
     }
     let mut ty = ty.clone();
     Qualify.visit_type_mut(&mut ty);
+    with_rust_numbers(&mut ty);
     ty
 }
 
-/// The type without insignificant parts: trailing commas, names of a function pointer's parameters.
+/// The type without insignificant parts: trailing commas, names of a function pointer's parameters, C's names of numbers.
 pub fn bare(ty: &syn::Type) -> syn::Type {
     struct Bare;
     impl VisitMut for Bare {
@@ -130,6 +132,7 @@ pub fn bare(ty: &syn::Type) -> syn::Type {
     }
     let mut ty = ty.clone();
     Bare.visit_type_mut(&mut ty);
+    with_rust_numbers(&mut ty);
     ty
 }
 
@@ -199,15 +202,13 @@ mod tests {
         let same = |a: &str, b: &str| bare(&syn::parse_str(a).unwrap()) == bare(&syn::parse_str(b).unwrap());
         assert!(same("Option<fn(a: u8, b: i8,) -> u8,>", "Option<fn(u8, x: i8) -> u8>"));
         assert!(!same("Option<fn(u8)>", "Option<fn(i8)>"));
+        assert!(same("*mut ::core::ffi::c_int", "*mut i32"));
     }
 
     #[test]
     fn bindgens_types_are_named_under_ffi_and_primitives_are_not() {
         let got = text("fn f(a: *const kit_point, n: usize, c: ::core::ffi::c_int, t: uLong)");
-        assert_eq!(
-            got,
-            "a : * const ffi :: kit_point, n : usize, c : :: core :: ffi :: c_int, t : ffi :: uLong"
-        );
+        assert_eq!(got, "a : * const ffi :: kit_point, n : usize, c : i32, t : ffi :: uLong");
     }
 
     #[test]

@@ -132,6 +132,10 @@ fn shape(signature: &syn::Signature) -> String {
         other => quote::quote!(#other).to_string(),
     });
     let types: Vec<String> = types.collect();
-    let (safety, output) = (&signature.safety, &signature.output);
-    format!("{} {types:?} {}", quote::quote!(#safety), quote::quote!(#output))
+    let output = match &signature.output {
+        syn::ReturnType::Default => None,
+        syn::ReturnType::Type(_, ty) => Some(bare(ty)),
+    };
+    let (safety, output) = (&signature.safety, output.iter());
+    format!("{} {types:?} {}", quote::quote!(#safety), quote::quote!(#(#output)*))
 }
