@@ -3,6 +3,7 @@
 //! This module collects facts only; `contract::infer` derives roles from them.
 
 use super::libc::{self, PointerUse};
+use super::observed::{Calls, Observed};
 use super::types::Direction;
 use crate::symbol::{Access, CType, Function, Library, LibraryIndex, Param, TypeKind, UseKind};
 use std::collections::{BTreeMap, HashMap};
@@ -40,6 +41,8 @@ pub struct FactTable<'a> {
     pub index: LibraryIndex<'a>,
     by_c_name: HashMap<&'a str, Vec<&'a Function>>,
     facts: HashMap<(&'a str, usize), Facts>,
+    /// What real calls look like.
+    observed: Option<&'a Calls>,
 }
 
 impl<'a> FactTable<'a> {
@@ -49,7 +52,8 @@ impl<'a> FactTable<'a> {
         for function in &library.functions {
             by_c_name.entry(&function.c_name).or_default().push(function);
         }
-        let mut table = Self { index: LibraryIndex::of(library), by_c_name, facts: HashMap::new() };
+        let mut table =
+            Self { index: LibraryIndex::of(library), by_c_name, facts: HashMap::new(), observed: None };
         loop {
             let mut changed = false;
             for function in &library.functions {
@@ -66,6 +70,16 @@ impl<'a> FactTable<'a> {
                 return table;
             }
         }
+    }
+
+    /// The same, with real calls.
+    pub fn with_calls(library: &'a Library, calls: &'a Calls) -> Self {
+        Self { observed: Some(calls), ..Self::build(library) }
+    }
+
+    /// The calls of a function, if there are any of its text.
+    pub(super) fn observed(&self, function: &Function) -> Option<&'a Observed> {
+        self.observed?.of(function)
     }
 
     /// Facts of parameter `index` of `function`.

@@ -102,9 +102,9 @@ impl<'a> Handles<'a> {
                 Role::CString(_) => likely::texts(library, self.facts, function, param),
                 _ => Vec::new(),
             },
-            role,
             made_by: Vec::new(),
-            reason: reason_of(function, param, &self.facts.of(function, index)),
+            reason: reason_of(self.facts, function, index, &role),
+            role,
         });
         Contract {
             symbol: function.name.clone(),

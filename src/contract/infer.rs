@@ -2,18 +2,23 @@
 
 use super::borrowed;
 use super::callback;
-use super::facts::{FactTable, Facts, direction, identifiers};
+use super::facts::{FactTable, Facts, direction};
 use super::flat::flat;
-use super::length_inference::{counts_behind, free_lengths, inferred_max, length_partners};
+use super::learned;
+use super::length_inference::{Size, free_lengths, inferred_max, length_partners};
 use super::libc::{self, is_answered};
 use super::parameter_roles::{self, MAX, most, prototype};
 use super::returned::{self, returns_of};
+use super::safe_signature::{rules, signature_of};
 use super::state;
-use super::types::{Contract, Direction, Harness, Judgeable, Parameter, Returns, Role, Signature};
-use crate::symbol::{CType, Comparison, Function, Library, Param, ParamUse, TypeKind, UseKind};
+use super::types::{Contract, Direction, Harness, Judgeable, Parameter, Role, Signature};
+use crate::symbol::{CType, Function, Library, Param, TypeKind};
 
 /// Larger constants of the C text do not widen buffers.
 const MAX_INTERESTING: usize = 16_384;
+
+/// Elements of an array; more memory is given as such whose size nothing says.
+const MOST_OF_ARRAY: usize = 4096;
 
 /// Infers the contract of `function`.
 pub fn infer(library: &Library, facts: &FactTable, function: &Function) -> Judgeable {
@@ -35,13 +40,18 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
     let mut params = Vec::new();
     for (index, role) in roles.into_iter().enumerate() {
         let param = &function.params[index];
-        let reason = reason_of(function, param, &facts.of(function, index));
+        let reason = reason_of(facts, function, index, &role);
         let (likely, texts, made_by) = Default::default();
         params.push(Parameter { name: param.name.clone(), role, likely, texts, made_by, reason });
     }
     callback::measured(function, &params)?;
     let returns = returns_of(library, facts, function)?;
-    let signature = signature_of(function, &params, returns);
+    let calls = facts.observed(function);
+    let signature = signature_of(function, &params, returns, calls);
+    let require = match signature {
+        Signature::Safe => rules(function, &params, calls),
+        Signature::C => Vec::new(),
+    };
     let errno = facts.index.reached(function).any(sets_errno);
     let chance = facts.index.reached(function).any(|f| f.externs.iter().any(|name| is_answered(name)));
     Ok(Contract {
@@ -52,21 +62,13 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
         returns,
         errno,
         chance,
-        require: Vec::new(),
+        require,
         interesting,
         equivalent: Vec::new(),
         proposed_by: None,
         globals,
         sequence: None,
     })
-}
-
-/// Safe if every role and the result allow it.
-pub(super) fn signature_of(function: &Function, params: &[Parameter], returns: Returns) -> Signature {
-    match returns.needs_c() || params.iter().any(|p| keeps_c(function, p, params) || p.role.facts().needs_c) {
-        true => Signature::C,
-        false => Signature::Safe,
-    }
 }
 
 /// The role of each parameter, with buffers of at most `max`, or the obstacle to one.
@@ -86,13 +88,23 @@ pub(super) fn roles_where(
     function: &Function,
     (max, kept): (usize, bool),
 ) -> Vec<Result<Role, String>> {
-    let lengths = length_partners(facts, function);
-    let role = |(index, param)| {
-        let mut own = facts.of(function, index);
-        own.stored &= !kept;
-        role_of(library, function, param, &own, &lengths, (index, max), facts)
+    let roles = |sizes: &[Option<Size>]| -> Vec<Result<Role, String>> {
+        let role = |(index, param)| {
+            let mut own = facts.of(function, index);
+            own.stored &= !kept;
+            role_of(library, function, param, &own, sizes, (index, max), facts)
+        };
+        function.params.iter().enumerate().map(role).collect()
     };
-    function.params.iter().enumerate().map(role).collect()
+    let mut sizes: Vec<_> =
+        length_partners(facts, function).into_iter().map(|length| length.map(Size::Length)).collect();
+    let from_text = roles(&sizes);
+    let Some(calls) = facts.observed(function) else { return from_text };
+    let roles = match learned::sizes(function, calls, &from_text, &mut sizes) {
+        true => roles(&sizes),
+        false => from_text,
+    };
+    learned::without_contradicted(function, calls, roles)
 }
 
 pub(super) fn sets_errno(function: &Function) -> bool {
@@ -104,14 +116,14 @@ fn role_of(
     function: &Function,
     param: &Param,
     facts: &Facts,
-    lengths: &[Option<String>],
+    sizes: &[Option<Size>],
     (index, max): (usize, usize),
     all_facts: &FactTable,
 ) -> Result<Role, String> {
     if let Some(role) = sized(function, index, all_facts) {
         return Ok(role);
     }
-    if lengths.iter().flatten().any(|length| *length == param.name) {
+    if sizes.iter().flatten().any(|size| size.length() == Some(&param.name)) {
         return Ok(Role::Length(parameter_roles::Length));
     }
     let name = &param.name;
@@ -129,7 +141,7 @@ fn role_of(
             }))
         }
         TypeKind::Pointer(target) | TypeKind::Array { of: target, .. } => {
-            pointer(library, function, param, target, facts, (lengths[index].clone(), max))
+            pointer(library, function, param, target, facts, (sizes[index].as_ref(), max))
         }
         _ => Err(format!("`{name}` has the type `{}`", param.ty.spelling)),
     }
@@ -173,7 +185,7 @@ fn pointer(
     param: &Param,
     target: &CType,
     facts: &Facts,
-    (length, max): (Option<String>, usize),
+    (size, max): (Option<&Size>, usize),
 ) -> Result<Role, String> {
     let name = &param.name;
     let nullable = facts.null_checked;
@@ -205,10 +217,24 @@ fn pointer(
     }
     let direction = direction(target, facts);
     let room = || borrowed::room(library, param, facts);
-    if let Some(length) = length {
-        let counted = function.params.iter().find(|param| param.name == length);
-        let max = max.min(most(counted.map(|param| &param.ty)));
-        return Ok(Role::Buffer(parameter_roles::Buffer { direction, length, max, nullable }));
+    match size {
+        Some(Size::Length(length)) => {
+            let counted = function.params.iter().find(|param| param.name == *length);
+            let max = max.min(most(counted.map(|param| &param.ty)));
+            let length = length.clone();
+            return Ok(Role::Buffer(parameter_roles::Buffer { direction, length, max, nullable }));
+        }
+        Some(Size::Elements(1)) if !is_void => {
+            return Ok(Role::Pointer(parameter_roles::Pointer { direction, nullable }));
+        }
+        // Null is a value of its own, which arrays do not have.
+        Some(Size::Elements(len)) if !is_void && !nullable && *len <= MOST_OF_ARRAY => {
+            return Ok(Role::FixedArray(parameter_roles::FixedArray { direction, len: *len }));
+        }
+        Some(Size::Elements(len)) if is_void => {
+            return Ok(Role::Room(parameter_roles::Room { direction, len: *len, nullable }));
+        }
+        Some(Size::Elements(_)) | None => {}
     }
     if is_void {
         return room()
@@ -238,44 +264,12 @@ fn pointer(
     }
 }
 
-/// Whether a length keeps C's type. A slice has no negative length and a null slice has no length, so C's types
-/// stay where the C text looks at either.
-fn keeps_c(function: &Function, parameter: &Parameter, all: &[Parameter]) -> bool {
-    if parameter.role.length().is_none() {
-        return false;
-    }
-    let Some(param) = function.params.iter().find(|p| p.name == parameter.name) else { return false };
-    if counts_behind(param) {
-        return true;
-    }
-    let signed = matches!(param.ty.kind, TypeKind::Int { signed: true, .. });
-    // Lines that check a buffer of this length for null: a length check on such a line distinguishes (null, 0) from
-    // (null, n).
-    let null = |p: &&Parameter| matches!(&p.role, Role::Buffer(parameter_roles::Buffer { length, nullable: true, .. }) if *length == param.name);
-    let buffers = all.iter().filter(null).filter_map(|p| function.params.iter().find(|f| f.name == p.name));
-    let checked = |used: &ParamUse| matches!(used.kind, UseKind::NullCheck | UseKind::Compare { .. });
-    let lines: Vec<u32> = buffers.flat_map(|b| &b.uses).filter(|u| checked(u)).map(|u| u.line).collect();
-    let truth = |used: &ParamUse| {
-        matches!(&used.kind, UseKind::Compare { with, .. } if with == "0") && lines.contains(&used.line)
-    };
-    // A result computed from a negative length differs, but an empty slice cannot represent it.
-    let computed = |used: &ParamUse| {
-        matches!(used.kind, UseKind::Arithmetic | UseKind::Returned | UseKind::Stored { .. } | UseKind::Other)
-    };
-    let edge = |c: &Comparison, edges: &[&str]| {
-        let is = |side: &str, other: &str| {
-            identifiers(side) == [param.name.as_str()] && edges.contains(&other.trim())
-        };
-        is(&c.left, &c.right) || is(&c.right, &c.left)
-    };
-    let compared = |edges: &[&str]| function.comparisons.iter().any(|c| edge(c, edges));
-    let beside_null = function.comparisons.iter().any(|c| lines.contains(&c.line) && edge(c, &["0", "1"]));
-    (param.uses.iter().any(truth) || beside_null)
-        || (signed && (param.uses.iter().any(computed) || compared(&["0", "1", "-1"])))
-}
-
-/// The C line that a role came from, or the parameter's type.
-pub(super) fn reason_of(function: &Function, param: &Param, facts: &Facts) -> String {
+/// The C line that a role came from, or the parameter's type; and what real calls say.
+pub(super) fn reason_of(facts: &FactTable, function: &Function, index: usize, role: &Role) -> String {
+    let param = &function.params[index];
+    let observed = facts.observed(function);
+    let borne_out = observed.and_then(|observed| learned::borne_out(&param.name, role, observed));
+    let facts = facts.of(function, index);
     let file = &function.place.file;
     let reason = match facts.lengths.values().next().or(facts.line.as_ref()) {
         Some(line) => {
@@ -283,6 +277,10 @@ pub(super) fn reason_of(function: &Function, param: &Param, facts: &Facts) -> St
             format!("{file}:{line}: {}", text.unwrap_or_default().trim())
         }
         None => format!("{file}:{}: `{}`", function.place.line, param.ty.spelling),
+    };
+    let reason = match borne_out {
+        Some(calls) => format!("{reason}; {calls}"),
+        None => reason,
     };
     // TOML would write a tab as an escape.
     reason.replace('\t', " ")

@@ -5,6 +5,22 @@ use super::parameter_roles::{self, MAX};
 use super::types::{Direction, Role};
 use crate::symbol::{Function, Param, TypeKind};
 
+/// How much memory is behind a pointer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Size {
+    /// As many elements as this parameter says.
+    Length(String),
+    /// Always so many elements.
+    Elements(usize),
+}
+
+impl Size {
+    /// The parameter that says it.
+    pub fn length(&self) -> Option<&String> {
+        if let Self::Length(length) = self { Some(length) } else { None }
+    }
+}
+
 /// Largest buffer of one step: many steps share an input.
 pub(super) const MAX_OF_STEP: usize = 1024;
 

@@ -4,11 +4,14 @@
 
 use super::facts::{FactTable, Facts};
 use super::file;
-use super::infer::{constants, sets_errno, signature_of};
+use super::infer::{constants, sets_errno};
+use super::learned::contradicted;
 use super::length_inference::inferred_max;
 use super::libc::is_answered;
+use super::observed::Observed;
 use super::parameter_roles::Value;
 use super::returned::returns_of;
+use super::safe_signature::signature_of;
 use super::state;
 use super::types::{Contract, Direction, GlobalUse, Harness, Parameter, Returns, Role};
 use crate::symbol::{Function, Library, TypeKind};
@@ -25,6 +28,8 @@ pub struct Frame {
     max: usize,
     /// What the C text does with each parameter.
     facts: Vec<Facts>,
+    /// What real calls look like.
+    calls: Option<Observed>,
 }
 
 impl Frame {
@@ -43,6 +48,7 @@ impl Frame {
             max: inferred_max(&interesting),
             interesting,
             facts: (0..function.params.len()).map(|index| facts.of(function, index)).collect(),
+            calls: facts.observed(function).cloned(),
         })
     }
 
@@ -59,11 +65,15 @@ impl Frame {
             wide(param, facts)?;
             let is_const = matches!(&of.ty.kind, TypeKind::Pointer(target) if target.is_const);
             compared(param, facts, is_const)?;
+            let calls = self.calls.as_ref();
+            if let Some(why) = calls.and_then(|calls| contradicted(&param.name, &param.role, calls)) {
+                return Err(why);
+            }
         }
         let contract = Contract {
             symbol: function.name.clone(),
             harness: Harness::Inferred,
-            signature: signature_of(function, &params, self.returns),
+            signature: signature_of(function, &params, self.returns, None),
             params,
             returns: self.returns,
             errno: self.errno,

@@ -3,6 +3,7 @@
 use super::facts::{FactTable, Facts, identifiers};
 use super::file::TABLE;
 use super::flat::flat;
+use super::learned::contradicted_result;
 use super::libc;
 use super::parameter_roles;
 use super::types::{Returns, Role};
@@ -20,6 +21,15 @@ pub(super) fn returns_of(
     facts: &FactTable,
     function: &Function,
 ) -> Result<Returns, String> {
+    let returns = from_text(library, facts, function)?;
+    match facts.observed(function).and_then(|calls| contradicted_result(calls, returns)) {
+        Some(why) => Err(why.to_owned()),
+        None => Ok(returns),
+    }
+}
+
+/// What the C text shows of it.
+fn from_text(library: &Library, facts: &FactTable, function: &Function) -> Result<Returns, String> {
     let strange = || Err(format!("returns `{}`", function.ret.spelling));
     match &function.ret.kind {
         TypeKind::Void => Ok(Returns::Nothing),

@@ -12,6 +12,7 @@ mod measure;
 mod ports;
 mod skeleton;
 mod trials;
+mod watched;
 
 pub use branches::{Branches, branches};
 pub use faults::{FaultPlace, fault_places};
@@ -20,6 +21,7 @@ pub use measure::{MOST, Measured, measure};
 pub use ports::{Archive, Candidate, PortJudged, PortsBuilt, number_of};
 pub use skeleton::{FOLDER, Skeleton, from_contracts, public_headers};
 pub use trials::{Broken, Ran, Trials, Tried, with_trials};
+pub use watched::observed;
 
 use crate::c::entries::Entries;
 use crate::digest::of_parts;

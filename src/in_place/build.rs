@@ -34,6 +34,9 @@ const PATCHABLE_GCC: [&str; 4] = ["-fno-ipa-sra", "-fno-ipa-cp", "-fno-ipa-ra", 
 /// Counters of source coverage, in units and for the linker.
 const COUNTED: [&str; 2] = ["-fprofile-instr-generate", "-fcoverage-mapping"];
 
+/// Units report each load and store, in functions of the system, too. clang does so only beside edges.
+const WATCHED: [&str; 2] = ["-fsanitize-coverage=func,trace-pc,trace-loads,trace-stores", "-fno-builtin"];
+
 /// All is found before the program starts, and local symbols stay.
 const LINKED: [&str; 3] = ["-no-pie", "-Wl,-z,now", "-Wl,--discard-none"];
 
@@ -79,12 +82,16 @@ pub fn library(parts: Parts, place: Place) -> Result<Built> {
         .collect::<Result<_>>()?;
     let port = match parts.candidates {
         Candidates::Ports(ports) => Some(port::unpack(ports, place)?),
-        Candidates::None | Candidates::Branches | Candidates::Mutants(_) => None,
+        Candidates::None | Candidates::Branches | Candidates::Watched | Candidates::Mutants(_) => None,
     };
     objects.extend(port.iter().flat_map(|port| port.objects.clone()));
     let outside = Outside::of_library(&objects, parts.library)?;
     let renames = place.dir.join("renames.txt");
-    write_atomic(&renames, outside.renames().as_bytes())?;
+    let mut names = outside.renames();
+    if matches!(parts.candidates, Candidates::Watched) {
+        names += &outside.seen();
+    }
+    write_atomic(&renames, names.as_bytes())?;
     for object in &objects {
         place.rename(object, &renames)?;
     }
@@ -198,7 +205,7 @@ impl Place<'_> {
         let path = parts.root.join(&unit.file.0);
         let with_mutants = match parts.candidates {
             Candidates::Mutants(mutants) => mutants.units.get(&unit.file),
-            Candidates::None | Candidates::Branches | Candidates::Ports(_) => None,
+            Candidates::None | Candidates::Branches | Candidates::Watched | Candidates::Ports(_) => None,
         };
         let mut text = with_mutants.cloned().unwrap_or_else(|| format!("#include \"{path}\"\n"));
         for line in parts.library.lines_of(&unit.file).iter().chain(lines(&parts.entries.lines, unit)) {
@@ -216,8 +223,10 @@ impl Place<'_> {
             if self.toolchain.cc.kind == CompilerKind::Gcc {
                 job = job.args(PATCHABLE_GCC);
             }
-            if matches!(parts.candidates, Candidates::Branches) {
-                job = job.args(COUNTED);
+            match parts.candidates {
+                Candidates::Branches => job = job.args(COUNTED),
+                Candidates::Watched => job = job.args(WATCHED),
+                Candidates::None | Candidates::Mutants(_) | Candidates::Ports(_) => {}
             }
             let job = job.args(more).args(["-c", "-o"]).arg(&object).arg(&source);
             self.done(job, unit.file.0.as_path())

@@ -1,4 +1,4 @@
-//! What is judged in a program beside C: its mutants, or ports.
+//! What is judged in a program beside C: its mutants, or ports; or what else the program does.
 
 use crate::c::mutants::Mutants;
 use std::collections::BTreeSet;
@@ -10,6 +10,8 @@ pub enum Candidates<'a> {
     None,
     /// Nothing: the program counts the branches of C.
     Branches,
+    /// Nothing: the program tells what calls look like, and what C touches.
+    Watched,
     Mutants(&'a Mutants),
     Ports(&'a Ports),
 }

@@ -4,7 +4,7 @@
 //! `driver` finds drivers, `written` says whether one that a model wrote may run, `corpus` makes their inputs (with
 //! `dictionary`), `breaking` shows how C breaks on one, `focus` makes further ones for one function.
 //! `build` makes the program (with `table`, `runtime`, `returned`, `port`, `outside` and `tape`), `run` runs it (with
-//! `aside`), `told` reads how a candidate was told from C, `typed` says what a difference means (with `padding`), and
+//! `aside`), `told` reads how a candidate was told from C, `watched` what calls look like, `typed` says what a difference means (with `padding`), and
 //! `values` which values differ. The judge itself is C, in `templates/in_place`;
 //! DESIGN.md describes it.
 
@@ -26,6 +26,7 @@ pub mod breaking;
 pub mod written;
 pub mod focus;
 pub mod told;
+pub mod watched;
 pub mod run;
 pub mod typed;
 pub mod values;

@@ -179,7 +179,19 @@ fn leaves(name: &str) -> bool {
     !only_computes(name) && !name.starts_with('_')
 }
 
+/// Functions of the system that `watch.c` runs in their place, because they touch memory.
+const SEEN: [&str; 15] = [
+    "memcpy", "memmove", "memset", "memcmp", "memchr", "strlen", "strnlen", "strcmp", "strncmp", "strcpy",
+    "strncpy", "strcat", "strchr", "strrchr", "strstr",
+];
+
 impl Outside {
+    /// objcopy's names for functions that touch memory, where programs tell what C touches.
+    pub fn seen(&self) -> String {
+        let not_own = SEEN.iter().filter(|name| !self.defined.contains(**name));
+        not_own.map(|name| format!("{name} implfuzz_seen_{name}\n")).collect()
+    }
+
     /// objcopy's list of names for the library.
     pub fn renames(&self) -> String {
         renames(&self.names)

@@ -29,26 +29,8 @@ pub(super) fn is_known(record: &Record) -> bool {
     record.complete && !record.opaque && !record.is_union && record.size > 0
 }
 
-/// Bytes; `None` where that is not certain.
-pub(super) fn size_of(library: &Library, ty: &CType) -> Option<u64> {
-    match &ty.kind {
-        TypeKind::Bool => Some(1),
-        TypeKind::Int { bits, .. } | TypeKind::Enum { bits, .. } => Some(u64::from(*bits) / 8),
-        TypeKind::Float { bits: bits @ (32 | 64) } => Some(u64::from(*bits) / 8),
-        TypeKind::Pointer(_) => Some(8),
-        TypeKind::Array { of, len } => Some(size_of(library, of)? * (*len)?),
-        TypeKind::Record(key) => {
-            library.records.get(key).filter(|record| record.complete).map(|record| record.size)
-        }
-        TypeKind::Void | TypeKind::Float { .. } | TypeKind::Function { .. } | TypeKind::Unsupported(_) => {
-            None
-        }
-    }
-}
-
 fn has_padding(library: &Library, record: &Record) -> bool {
-    let sizes =
-        record.fields.iter().map(|field| size_of(library, &field.ty).filter(|_| field.bits.is_none()));
+    let sizes = record.fields.iter().map(|field| library.size_of(&field.ty).filter(|_| field.bits.is_none()));
     let used = sizes.sum::<Option<u64>>();
     !is_known(record) || used != Some(record.size)
 }
@@ -60,7 +42,7 @@ fn padding(library: &Library, record: &Record) -> u8 {
     }
     // In bits: a byte of which bit-fields cover a part may be padding.
     let field = |field: &Field| {
-        let bits = field.bits.map(u64::from).or_else(|| Some(size_of(library, &field.ty)? * 8));
+        let bits = field.bits.map(u64::from).or_else(|| Some(library.size_of(&field.ty)? * 8));
         Some(field.offset?..field.offset? + bits?)
     };
     let fields: Vec<_> = record.fields.iter().filter_map(field).collect();

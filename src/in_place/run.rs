@@ -2,6 +2,7 @@
 
 use super::aside;
 use super::told::{Difference, Told, parse};
+use super::watched::Call;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Exit, Interrupt, Job, Output};
 use std::collections::btree_map::Entry;
@@ -186,6 +187,29 @@ pub fn count_branches(
     let output = scripted(program, script(&first, inputs), LIMIT, interrupt)?;
     // Counts of a run that broke are lost: fewer branches are reached.
     started(program, &output)
+}
+
+/// What the first `calls` calls of a function look like, few of each input.
+///
+/// # Errors
+/// `Internal` if the program does not start, and Ctrl-C.
+pub fn watch(
+    program: &Path,
+    function: Number,
+    inputs: &[&Path],
+    calls: u64,
+    interrupt: &Interrupt,
+) -> Result<Vec<Call>> {
+    let first = format!("watch {function} {calls}");
+    let output = scripted(program, script(&first, inputs), LIMIT, interrupt)?;
+    // If it broke, the calls before are known.
+    started(program, &output)?;
+    let text = String::from_utf8_lossy(&output.report);
+    let calls = report(&text).into_iter().filter_map(|words| match words[..] {
+        ["watched", ref words @ ..] => Call::read(words),
+        _ => None,
+    });
+    Ok(calls.collect())
 }
 
 /// What whole runs with a port in C's place gave.

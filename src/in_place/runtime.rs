@@ -12,7 +12,7 @@ use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use std::path::{Path, PathBuf};
 
 /// The judge's own files.
-pub(super) const RUNTIME: [(&str, &str); 22] = [
+pub(super) const RUNTIME: [(&str, &str); 23] = [
     ("in_place.h", include_str!("../../templates/in_place/in_place.h")),
     ("places.c", include_str!("../../templates/in_place/places.c")),
     ("memory.c", include_str!("../../templates/in_place/memory.c")),
@@ -26,6 +26,7 @@ pub(super) const RUNTIME: [(&str, &str); 22] = [
     ("judge.c", include_str!("../../templates/in_place/judge.c")),
     ("calls.c", include_str!("../../templates/in_place/calls.c")),
     ("branches.c", include_str!("../../templates/in_place/branches.c")),
+    ("watch.c", include_str!("../../templates/in_place/watch.c")),
     ("report.c", include_str!("../../templates/in_place/report.c")),
     ("main.c", include_str!("../../templates/in_place/main.c")),
     ("new.cpp", include_str!("../../templates/in_place/new.cpp")),

@@ -37,8 +37,18 @@ fn stack_bytes(library: &Library, function: &Function) -> u64 {
     all.next_multiple_of(16).max(STACK)
 }
 
-/// How many arguments are in registers for integers, and in those for floating point; structs by value are left out.
-fn registers(library: &Library, function: &Function) -> (usize, usize) {
+/// How many registers for integers have something else than parameters, before the first of these; `None` where parameters
+/// are not each in a register of its own.
+pub fn integers_before(library: &Library, function: &Function) -> Option<usize> {
+    let is_plain = |ty: &CType| !matches!(ty.kind, TypeKind::Record(_) | TypeKind::Unsupported(_));
+    // On x86-64 the address of such a result is the first argument.
+    let before = usize::from(cfg!(target_arch = "x86_64") && is_in_memory(library, &function.ret));
+    function.params.iter().all(|param| is_plain(&param.ty)).then_some(before)
+}
+
+/// How many arguments are in registers for integers, and in those for floating point; structs by value are left out. And how
+/// many integers are on the stack, where nothing else is.
+fn registers(library: &Library, function: &Function) -> [usize; 3] {
     let is_float = |ty: &CType| matches!(ty.kind, TypeKind::Float { .. });
     let is_plain = |ty: &CType| !matches!(ty.kind, TypeKind::Record(_) | TypeKind::Unsupported(_));
     let vectors = function.params.iter().filter(|param| is_float(&param.ty)).count();
@@ -46,13 +56,15 @@ fn registers(library: &Library, function: &Function) -> (usize, usize) {
     // On x86-64 the address of such a result is the first argument.
     let is_x86 = cfg!(target_arch = "x86_64");
     let integers = integers + usize::from(is_x86 && is_in_memory(library, &function.ret));
-    (integers.min(if is_x86 { 6 } else { 8 }), vectors.min(8))
+    let most = if is_x86 { 6 } else { 8 };
+    let is_known = vectors <= 8 && integers_before(library, function).is_some();
+    [integers.min(most), vectors.min(8), if is_known { integers.saturating_sub(most) } else { 0 }]
 }
 
 /// The candidates of a function: the name of their list, how many there are, and what declares it.
 fn list(candidates: Candidates, number: usize, function: &Function) -> Option<(String, usize, String)> {
     match candidates {
-        Candidates::None | Candidates::Branches => None,
+        Candidates::None | Candidates::Branches | Candidates::Watched => None,
         Candidates::Mutants(mutants) => {
             let list = mutants.of.get(&function.name)?;
             let name = table(&function.name);
@@ -91,9 +103,9 @@ pub(super) fn text(library: &Library, entries: &Entries, candidates: Candidates)
         };
         let result = result(library, &function.ret).unwrap_or("RESULT_UNKNOWN");
         let bytes = stack_bytes(library, function);
-        let (integers, vectors) = registers(library, function);
+        let [integers, vectors, on_stack] = registers(library, function);
         functions += &format!(
-            "    {{\"{}\", {result}, {bytes}, {integers}, {vectors}, {table}, {candidates}}},\n",
+            "    {{\"{}\", {result}, {bytes}, {integers}, {vectors}, {on_stack}, {table}, {candidates}}},\n",
             function.name
         );
     }

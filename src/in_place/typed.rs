@@ -1,7 +1,7 @@
 //! The types behind bytes that differ: where they lie, as a path that people know, and whether they count. Bytes of
 //! padding have no value, and a port may allocate in another order than C; both can differ although the port is right.
 
-use super::padding::{is_known, is_padded, padding_known_to, size_of};
+use super::padding::{is_known, is_padded, padding_known_to};
 use super::returned::is_in_memory;
 use super::told::{Difference, Excuse, Place, Told, Words};
 use super::values::{Values, values};
@@ -216,7 +216,7 @@ fn path<'l>(library: &'l Library, function: &'l Function, register: usize, offse
         | TypeKind::Enum { .. }
         | TypeKind::Float { .. }
         | TypeKind::Pointer(_) => {
-            let size = size_of(library, pointer).unwrap_or(1).max(1);
+            let size = library.size_of(pointer).unwrap_or(1).max(1);
             let path = format!("{}[{}]", param.name, offset / size);
             return Spot::Field { path, ty: pointer, into: offset % size };
         }
@@ -240,7 +240,7 @@ fn path<'l>(library: &'l Library, function: &'l Function, register: usize, offse
 fn is_plain_union(library: &Library, record: &Record, offset: u64) -> bool {
     let covers = |field: &Field| {
         let is_plain = !matches!(field.ty.kind, TypeKind::Record(_) | TypeKind::Array { .. });
-        is_plain && field.bits.is_none() && size_of(library, &field.ty).is_some_and(|size| offset < size)
+        is_plain && field.bits.is_none() && library.size_of(&field.ty).is_some_and(|size| offset < size)
     };
     record.is_union && record.complete && record.fields.iter().all(covers)
 }
@@ -255,12 +255,12 @@ fn within<'l>(library: &'l Library, record: &'l Record, offset: u64, before: Str
             }
             continue;
         }
-        let Some(size) = size_of(library, &field.ty) else { return Spot::Unknown };
+        let Some(size) = library.size_of(&field.ty) else { return Spot::Unknown };
         if (start..start + size).contains(&offset) {
             let path = format!("{before}{}", field.name);
             let (ty, into, path) = match &field.ty.kind {
                 TypeKind::Array { of, .. } => {
-                    let size = size_of(library, of).unwrap_or(1).max(1);
+                    let size = library.size_of(of).unwrap_or(1).max(1);
                     (&**of, (offset - start) % size, format!("{path}[{}]", (offset - start) / size))
                 }
                 _ => (&field.ty, offset - start, path),

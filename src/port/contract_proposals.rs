@@ -5,7 +5,6 @@
 use super::prompt::Question;
 use super::proposals::{Answer, Proposal, gist, never};
 use super::sources::Facts;
-use crate::contract::facts::FactTable;
 use crate::contract::file;
 use crate::contract::proposal::Frame;
 use crate::contract::types::Judgeable;
@@ -30,7 +29,7 @@ pub fn open(project: &Project, store: &Store, wanted: &[&FunctionPlan]) -> Resul
     if lacking.is_empty() || !project.config.asks_models() {
         return Ok(BTreeSet::new());
     }
-    let facts = FactTable::build(&project.library);
+    let facts = project.facts();
     let known = store.memory()?;
     let is_open = |planned: &&&FunctionPlan| {
         let key = never::<Roles>(planned);
@@ -78,7 +77,7 @@ impl Proposal for Roles {
         text: &str,
     ) -> Result<std::result::Result<Trial, String>> {
         let function = &planned.function;
-        let frame = Frame::of(&project.library, &FactTable::build(&project.library), function);
+        let frame = Frame::of(&project.library, &project.facts(), function);
         let contract = frame.and_then(|frame| frame.filled(function, text, model));
         let path = project.contract_path(function.name.as_str());
         Ok(contract.map(|contract| Trial { path, text: file::proposed(&contract) }))

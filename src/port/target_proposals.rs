@@ -6,7 +6,6 @@ use super::prompt::Question;
 use super::proposals::{Answer, Proposal, gist, never};
 use super::sources::Facts;
 use crate::config::Workflow;
-use crate::contract::facts::FactTable;
 use crate::contract::target::contract;
 use crate::contract::types::Harness;
 use crate::error::Result;
@@ -42,7 +41,7 @@ pub fn wanted(
     if lacking.is_empty() {
         return Ok(all);
     }
-    let facts = FactTable::build(&project.library);
+    let facts = project.facts();
     let known = store.memory()?;
     for planned in lacking {
         let function = &planned.function;

@@ -7,6 +7,7 @@ pub mod ported;
 pub mod port_for_c;
 mod makers;
 mod names;
+mod observed_calls;
 mod options;
 pub mod new_target;
 mod sequences;
@@ -23,6 +24,7 @@ use crate::c::flags::{FlagSource, Warning};
 use crate::config::{self, Config, Signature as ConfiguredSignature};
 use crate::contract::facts::FactTable;
 use crate::contract::handles::Handles;
+use crate::contract::observed::Calls;
 use crate::contract::types::{Contract, GlobalUse, Judgeable, Signature};
 use crate::contract::{file, fits, infer, state};
 use crate::error::{Error, ErrorKind, Result};
@@ -49,6 +51,8 @@ pub struct Project {
     pub workspace: Workspace,
     pub config: Config,
     pub library: Library,
+    /// What real calls of the functions look like.
+    pub calls: Calls,
     /// The source of the C side's compiler flags.
     pub flags: FlagSource,
     /// Sources of flags that did not work.
@@ -146,10 +150,12 @@ impl Project {
             c::load(root, &config.c, tools, &mut store)?;
         interrupt.check()?;
         workspace.sweep(&workspace.root().join(&config.rust.dir))?;
+        let calls = observed_calls::read(&workspace, &config)?;
         let mut project = Self {
             workspace,
             config,
             library,
+            calls,
             flags,
             flag_warnings: warnings,
             ffi: bindings.file.clone(),
@@ -167,7 +173,7 @@ impl Project {
         let missing = variables
             .filter_map(|g| Some((g.name.clone(), globals::missing(&project.library, g, &project.values)?)));
         project.without_static = missing.collect();
-        let facts = FactTable::build(&project.library);
+        let facts = FactTable::with_calls(&project.library, &project.calls);
         let handles = Handles::of(&project.library, &facts);
         for function in &project.library.functions {
             let Some(signature) = bindings.functions.get(&function.name) else { continue };

@@ -1,6 +1,6 @@
 //! A whole library, and its functions and globals by key.
 
-use super::{Function, Global, Macro, Record, RelPath, SymbolKey, TypeDefinition};
+use super::{CType, Function, Global, Macro, Record, RelPath, SymbolKey, TypeDefinition, TypeKind};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
@@ -87,6 +87,24 @@ impl Library {
 
     pub fn global(&self, key: &SymbolKey) -> Option<&Global> {
         self.globals.iter().find(|g| g.key == *key)
+    }
+
+    /// Bytes of a value of this type; `None` where that is not certain.
+    pub fn size_of(&self, ty: &CType) -> Option<u64> {
+        match &ty.kind {
+            TypeKind::Bool => Some(1),
+            TypeKind::Int { bits, .. } | TypeKind::Enum { bits, .. } => Some(u64::from(*bits) / 8),
+            TypeKind::Float { bits: bits @ (32 | 64) } => Some(u64::from(*bits) / 8),
+            TypeKind::Pointer(_) => Some(8),
+            TypeKind::Array { of, len } => Some(self.size_of(of)? * (*len)?),
+            TypeKind::Record(key) => {
+                self.records.get(key).filter(|record| record.complete).map(|record| record.size)
+            }
+            TypeKind::Void
+            | TypeKind::Float { .. }
+            | TypeKind::Function { .. }
+            | TypeKind::Unsupported(_) => None,
+        }
     }
 }
 

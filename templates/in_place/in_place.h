@@ -13,6 +13,7 @@
  *   judge.c       one judged call
  *   calls.c       which calls are judged
  *   branches.c    counts the branches that C takes in calls that are judged
+ *   watch.c       tells what calls look like
  *   outside.S     calls that leave the process
  *   process.c     calls that would take the process from the judge
  *   tape.c        calls of the system that happen once, for C, and are answered for candidates
@@ -56,8 +57,8 @@ struct implfuzz_function {
     enum result result;
     /* Bytes of arguments on the stack. */
     size_t stack_bytes;
-    /* Arguments in registers of each kind. */
-    unsigned integers, vectors;
+    /* Arguments in registers of each kind, and integers on the stack, if it is known where these are. */
+    unsigned integers, vectors, on_stack;
     /* What is judged, from number 0; NULL where there is nothing. */
     void *const *candidates;
     size_t count;
@@ -149,9 +150,14 @@ enum purpose {
     COUNTS,   /* which functions an input reaches */
     JUDGES,   /* C and candidates on the same memory */
     BRANCHES, /* the branches that C takes in calls that would be judged */
+    WATCHES,  /* arguments and results of calls */
     REPLACES, /* candidate 0 in the place of C */
 };
 
+/* Blocks that a watched call allocates: the first ones. */
+#define MADE 64
+/* Its arguments that are integers. */
+#define WATCHED 16
 #define TAPE_CALLS 256
 #define TAPE_BYTES ((size_t)1 << 20)
 #define TAPE_ARGUMENTS 4
@@ -223,6 +229,19 @@ struct state {
     int fails_allocations; /* whether calls are also judged with an allocation that fails */
     /* branches.c: calls of C that still count, and the sums of their counters. */
     uint64_t counted_calls, *branch_counts;
+    /* watch.c: the blocks that were allocated since the call began. */
+    uint64_t made[MADE];
+    size_t made_count;
+    /* Its arguments, and how many bytes behind them C touched, and wrote. */
+    struct watched {
+        uint64_t word, touched, written;
+        /* Memory whose end is known; where it begins, too, for blocks. */
+        struct extent {
+            const unsigned char *start, *end;
+        } extent;
+    } watched[WATCHED];
+    size_t watched_count;
+    int is_watching;
     struct counts {
         uint64_t calls, calls_of_input, judged, judged_of_input, distinct, unsteady;
         unsigned char killed[CANDIDATES], alive, unclear, allocates, hangs;
@@ -407,6 +426,10 @@ void implfuzz_branches_begin(uint64_t calls);
 int implfuzz_count_branches(uint32_t entry, struct registers *registers, const void *arguments, size_t bytes,
                             struct result_registers *result);
 void implfuzz_branches_write(const char *file);
+
+/* watch.c */
+int implfuzz_is_watched(const struct counts *own);
+void implfuzz_watch(uint32_t entry, struct registers *registers, const void *arguments, struct result_registers *result);
 
 /* report.c */
 void implfuzz_report(const char *format, ...) __attribute__((format(printf, 1, 2)));

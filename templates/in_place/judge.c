@@ -483,7 +483,20 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
         replace(number, registers, frame + 16, result);
         return 1;
     }
-    if (STATE->judging || STATE->purpose == COUNTS || !own->alive || !STATE->stack_base || !implfuzz_is_chosen(own, function->count))
+    if (STATE->judging || STATE->purpose == COUNTS || !own->alive || !STATE->stack_base)
+        return 0;
+    if (STATE->purpose == WATCHES) {
+        if (!implfuzz_is_watched(own))
+            return 0;
+        STATE->judging = 1;
+        STATE->judged_frame = frame;
+        own->judged++;
+        own->judged_of_input++;
+        implfuzz_watch(entry, registers, frame + 16, result);
+        STATE->judging = 0;
+        return 1;
+    }
+    if (!implfuzz_is_chosen(own, function->count))
         return 0;
     if (STATE->purpose == BRANCHES) {
         STATE->judging = 1;

@@ -6,6 +6,7 @@
  *                                time and calls that differ from each other
  *   fail-allocations             they also judge it with allocations that fail
  *   branches NUMBER CALLS FILE   the following inputs count its branches in so many judged calls
+ *   watch NUMBER CALLS           the following inputs tell what so many calls of this function look like
  *   replace NUMBER               the following inputs are run with C, and with candidate 0 in its place
  *   input FILE
  *
@@ -28,6 +29,7 @@
 /* Milliseconds of runs that do not judge. */
 #define BRANCHES_MS 60000
 #define REPLACE_MS 60000
+#define WATCH_MS 5000
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 __attribute__((weak)) int LLVMFuzzerInitialize(int *count, char ***words);
@@ -149,6 +151,7 @@ static int is_enough(const struct work *work)
     switch (STATE->purpose) {
     case JUDGES: return !own->alive || own->distinct >= work->enough;
     case BRANCHES: return STATE->counted_calls == 0;
+    case WATCHES: return own->judged >= work->enough;
     default: return 0;
     }
 }
@@ -231,7 +234,7 @@ static void begin_function(struct work *work, enum purpose purpose, size_t numbe
     memset(own, 0, sizeof *own);
     memset(STATE->seen, 0, sizeof STATE->seen);
     own->alive = (unsigned char)(function->count < CANDIDATES ? function->count : CANDIDATES);
-    if (purpose == BRANCHES)
+    if (purpose == BRANCHES || purpose == WATCHES)
         own->alive = 1;
     STATE->purpose = purpose;
     work->is_over = 0;
@@ -302,6 +305,9 @@ int main(int count, char **words)
         } else if (sscanf(line, "branches %lu %lu %4095[^\n]", &number, &calls, work.counts) == 3) {
             implfuzz_branches_begin(calls);
             begin_function(&work, BRANCHES, number, BRANCHES_MS, BRANCHES_MS);
+        } else if (sscanf(line, "watch %lu %lu", &number, &calls) == 2) {
+            work.enough = calls;
+            begin_function(&work, WATCHES, number, WATCH_MS, WATCH_MS);
         } else if (sscanf(line, "replace %lu", &number) == 1) {
             begin_function(&work, REPLACES, number, REPLACE_MS, REPLACE_MS);
         } else if (strncmp(line, "input ", 6) == 0) {

@@ -257,7 +257,7 @@ static uint64_t taped(const struct implfuzz_taped *of, uint64_t a, uint64_t b, u
             open_written(of, values);
             return of->function(a, b, c, d);
         }
-    } else if (STATE->purpose == BRANCHES && !STATE->no_tape) {
+    } else if ((STATE->purpose == BRANCHES || STATE->purpose == WATCHES) && !STATE->no_tape) {
         return of->function(a, b, c, d);
     }
     if (STATE->purpose == REPLACES)

@@ -24,6 +24,7 @@ mod drivers_contracts;
 mod drivers_files;
 mod drivers_focus;
 mod drivers_hostile;
+mod drivers_learned;
 mod drivers_padding;
 mod drivers_programs;
 mod drivers_structs;

@@ -1,5 +1,6 @@
-//! Numbers and dates in tables. An unmeasured value is `-`, never 0.
+//! Numbers, dates and roles in tables. An unmeasured value is `-`, never 0.
 
+use crate::contract::types::Parameter;
 use jiff::Timestamp;
 
 /// The cell of an unknown number.
@@ -53,6 +54,15 @@ pub fn in_seconds(millis: Option<f64>) -> String {
 /// A moment in UTC.
 pub fn date(moment: Timestamp) -> String {
     moment.strftime("%Y-%m-%d %H:%M:%S").to_string()
+}
+
+/// A parameter's role, for people.
+pub fn role(param: &Parameter) -> String {
+    let null = if param.role.is_nullable() { " or null" } else { "" };
+    let makers: Vec<String> = param.made_by.iter().map(|maker| format!("`{maker}`")).collect();
+    let made =
+        if makers.is_empty() { String::new() } else { format!(", every other one by {}", makers.join(", ")) };
+    format!("{}{null}{made}", param.role.summary())
 }
 
 #[cfg(test)]

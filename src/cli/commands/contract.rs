@@ -1,11 +1,13 @@
 //! `cargo implfuzz contract`
 
+use super::cells::role;
 use super::contract_edit::edit;
+use super::contract_learn;
 use super::{Session, Which, cells};
 use crate::config::Grades;
 use crate::contract::facts::identifiers;
 use crate::contract::file;
-use crate::contract::types::{Contract, GlobalUse, Judgeable, Parameter, Returns, Role};
+use crate::contract::types::{Contract, GlobalUse, Judgeable, Returns, Role};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::judge::mutation_score::{Adequacy, Fate, Faults};
 use crate::judge::{Judge, Judging};
@@ -37,6 +39,9 @@ pub struct Args {
     /// Write a fuzz target to start from (rust/fuzz/targets/), for functions that no contract can describe
     #[arg(long, conflicts_with_all = ["check", "all", "edit"])]
     new: bool,
+    /// Watch the calls that drivers make, and correct the contracts that these contradict; needs `cargo implfuzz drivers`
+    #[arg(long, requires = "all", conflicts_with_all = ["check", "edit", "new", "approve"])]
+    learn: bool,
     /// Approve contracts that a model proposed; without approval their ports are graded at most weak
     #[arg(long, conflicts_with_all = ["check", "all", "edit", "new"])]
     approve: bool,
@@ -52,6 +57,10 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut wanted = args.which.select(&project)?;
     if args.approve {
         return approve(&project, &wanted, session);
+    }
+    if args.learn {
+        drop(store);
+        return contract_learn::learn(session, project, reporter);
     }
     if args.new {
         return new(&project, &wanted, session);
@@ -206,14 +215,6 @@ fn globals(contract: &Contract) -> String {
         .left("tried with", |used| values(used))
         .left("from", |used| used.reason.clone());
     if table.is_empty() { String::new() } else { table.text() }
-}
-
-fn role(param: &Parameter) -> String {
-    let null = if param.role.is_nullable() { " or null" } else { "" };
-    let makers: Vec<String> = param.made_by.iter().map(|maker| format!("`{maker}`")).collect();
-    let made =
-        if makers.is_empty() { String::new() } else { format!(", every other one by {}", makers.join(", ")) };
-    format!("{}{null}{made}", param.role.summary())
 }
 
 /// The inferred meaning of a returned pointer, and the C line that shows it.

@@ -94,7 +94,10 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     session.screen.result(
         "drivers",
         &as_json((&report, &faults), (measured.as_deref(), ports.as_deref()), &names),
-        || text((&report, &faults), (measured.as_deref(), ports.as_deref()), names.len()),
+        || {
+            let text = text((&report, &faults), (measured.as_deref(), ports.as_deref()), names.len());
+            if project.calls.0.is_empty() { text + LEARN } else { text }
+        },
     );
     Ok(match &ports {
         Some(ports) if ports.iter().any(PortJudged::is_wrong) => ExitCode::Divergence,
@@ -104,6 +107,10 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         _ => ExitCode::Ok,
     })
 }
+
+/// What to do when drivers have run.
+const LEARN: &str =
+    "cargo implfuzz contract --learn --all corrects contracts by the calls that drivers make\n";
 
 /// What was judged in place, if it was asked for: mutants, and ports.
 type InPlace<'a> = (Option<&'a [Measured]>, Option<&'a [PortJudged]>);

@@ -11,7 +11,6 @@ pub use definitions::{Definition, definitions};
 pub use dot::dot;
 pub use select::{Sort, matches};
 
-use crate::contract::facts::FactTable;
 use crate::contract::tier::{Tier, Tiers};
 use crate::contract::types::{Judgeable, Signature};
 use crate::project::ported::{PortModule, Ported};
@@ -129,7 +128,7 @@ impl Listing {
     /// All symbols of an opened repository, in porting order.
     pub fn of(project: &Project) -> Self {
         let library = &project.library;
-        let facts = FactTable::build(library);
+        let facts = project.facts();
         let rows = Rows {
             index: &facts.index,
             tiers: Tiers::of(library, &facts),

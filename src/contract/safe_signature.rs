@@ -1,0 +1,73 @@
+//! Which signature the Rust function gets: a safe one, or C's.
+
+use super::facts::identifiers;
+use super::learned::is_never_negative;
+use super::length_inference::counts_behind;
+use super::observed::Observed;
+use super::parameter_roles;
+use super::types::{Parameter, Returns, Role, Signature};
+use crate::symbol::{Comparison, Function, Param, ParamUse, TypeKind, UseKind};
+
+/// Safe if every role and the result allow it; `calls` are real ones.
+pub(super) fn signature_of(
+    function: &Function,
+    params: &[Parameter],
+    returns: Returns,
+    calls: Option<&Observed>,
+) -> Signature {
+    let needs_c = |p: &Parameter| keeps_c(function, p, params, calls) || p.role.facts().needs_c;
+    match returns.needs_c() || params.iter().any(needs_c) {
+        true => Signature::C,
+        false => Signature::Safe,
+    }
+}
+
+/// Whether a length keeps C's type. A slice has no negative length and a null slice has no length, so C's types
+/// stay where the C text looks at either.
+fn keeps_c(function: &Function, parameter: &Parameter, all: &[Parameter], calls: Option<&Observed>) -> bool {
+    if parameter.role.length().is_none() {
+        return false;
+    }
+    let Some(param) = function.params.iter().find(|p| p.name == parameter.name) else { return false };
+    if counts_behind(param) {
+        return true;
+    }
+    let signed = matches!(param.ty.kind, TypeKind::Int { signed: true, .. });
+    // Lines that check a buffer of this length for null: a length check on such a line distinguishes (null, 0) from
+    // (null, n).
+    let null = |p: &&Parameter| matches!(&p.role, Role::Buffer(parameter_roles::Buffer { length, nullable: true, .. }) if *length == param.name);
+    let buffers = all.iter().filter(null).filter_map(|p| function.params.iter().find(|f| f.name == p.name));
+    let checked = |used: &ParamUse| matches!(used.kind, UseKind::NullCheck | UseKind::Compare { .. });
+    let lines: Vec<u32> = buffers.flat_map(|b| &b.uses).filter(|u| checked(u)).map(|u| u.line).collect();
+    let truth = |used: &ParamUse| {
+        matches!(&used.kind, UseKind::Compare { with, .. } if with == "0") && lines.contains(&used.line)
+    };
+    let edge = |c: &Comparison, edges: &[&str]| {
+        let is = |side: &str, other: &str| {
+            identifiers(side) == [param.name.as_str()] && edges.contains(&other.trim())
+        };
+        is(&c.left, &c.right) || is(&c.right, &c.left)
+    };
+    let compared = |edges: &[&str]| function.comparisons.iter().any(|c| edge(c, edges));
+    let beside_null = function.comparisons.iter().any(|c| lines.contains(&c.line) && edge(c, &["0", "1"]));
+    (param.uses.iter().any(truth) || beside_null)
+        || (signed && (may_compute_below_zero(param, calls) || compared(&["0", "1", "-1"])))
+}
+
+/// Whether C may compute something from a negative length that an empty slice cannot represent.
+fn may_compute_below_zero(param: &Param, calls: Option<&Observed>) -> bool {
+    let computes = |used: &ParamUse| {
+        matches!(used.kind, UseKind::Arithmetic | UseKind::Returned | UseKind::Stored { .. } | UseKind::Other)
+    };
+    param.uses.iter().any(computes) && !calls.is_some_and(|calls| is_never_negative(calls, &param.name))
+}
+
+/// The rules without which the lengths of a safe signature would have to be C's: real calls obey them.
+pub(super) fn rules(function: &Function, params: &[Parameter], calls: Option<&Observed>) -> Vec<String> {
+    let is_bound = |param: &&Param| {
+        let is_length = params.iter().any(|p| p.name == param.name && p.role.length().is_some());
+        let signed = matches!(param.ty.kind, TypeKind::Int { signed: true, .. });
+        is_length && signed && may_compute_below_zero(param, None) && !may_compute_below_zero(param, calls)
+    };
+    function.params.iter().filter(is_bound).map(|param| format!("{} >= 0", param.name)).collect()
+}
