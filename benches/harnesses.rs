@@ -2,7 +2,8 @@
 //! With `-- --write` the results go into docs/data/harnesses.json, and the summary into docs/harnesses.md. `--seconds N` is the
 //! time for the mutants of one function. Names of packages choose libraries (`c-lib` is the small one of this repository).
 //! `-- --in-place` measures judging in place instead, with the drivers in `benches/drivers/`, beside the data of the harnesses;
-//! `-- --new-driver` does so with the driver that `drivers --new` writes. `-- --render` measures nothing and writes
+//! `-- --new-driver` does so with the driver that `drivers --new` writes, and `-- --learned` measures what the calls of those
+//! drivers teach contracts. `-- --render` measures nothing and writes
 //! the summary again from the data.
 //!
 //! All data comes from the tool itself: `list` for tiers, `contract --check --all` for the harnesses, `drivers --check` for
@@ -18,6 +19,8 @@
 
 #[path = "harnesses/in_place.rs"]
 mod in_place;
+#[path = "harnesses/learned.rs"]
+mod learned;
 #[path = "harnesses/page.rs"]
 mod page;
 #[path = "../tests/suite/support/mod.rs"]
@@ -62,8 +65,9 @@ fn main() {
     let is_chosen = |name: &str| chosen.is_empty() || chosen.iter().any(|chosen| *chosen == name);
     let is_written = args.iter().any(|arg| arg == "--write");
     let mut measured = Vec::new();
-    let [in_place, new] = ["--in-place", "--new-driver"].map(|flag| args.iter().any(|arg| arg == flag));
-    if in_place || new {
+    let [in_place, new, learned] =
+        ["--in-place", "--new-driver", "--learned"].map(|flag| args.iter().any(|arg| arg == flag));
+    if in_place || new || learned {
         for lib in libraries().filter(|lib| is_chosen(lib.package)) {
             let Some(driver) = in_place::driver(lib.package) else { continue };
             let Some(mut record) = known().into_iter().find(|library| package(library) == lib.package) else {
@@ -75,6 +79,9 @@ fn main() {
             }
             if new {
                 record["new_driver"] = in_place::measure_new(lib, &record);
+            }
+            if learned {
+                record["learned"] = learned::measure(lib, &driver);
             }
             measured.push(record);
             println!("{}", page(&measured));
@@ -128,7 +135,7 @@ fn write(measured: &[Value]) {
     let libraries = names.filter_map(|name| {
         let before = of(&known, name);
         let mut library = of(measured, name).or_else(|| before.clone())?;
-        for key in ["in_place", "new_driver"] {
+        for key in ["in_place", "new_driver", "learned"] {
             let kept = before.as_ref().map(|before| &before[key]).filter(|kept| kept.is_object());
             if let Some(kept) = kept.filter(|_| library[key].is_null()) {
                 library[key] = kept.clone();

@@ -18,14 +18,20 @@ pub fn driver(package: &str) -> Option<PathBuf> {
     file.is_file().then_some(file)
 }
 
-/// Measures with this driver. `record` has what harnesses do for the library.
-pub fn measure(lib: &RealLib, driver: &Path, record: &Value) -> Value {
-    eprintln!("{} in place", lib.package);
-    let dir = clib::scratch(&format!("{}-in-place", lib.package));
+/// A new repository of a library with this driver.
+pub fn prepared(lib: &RealLib, driver: &Path, name: &str) -> PathBuf {
+    let dir = clib::scratch(&format!("{}-{name}", lib.package));
     clib::copy_tree(&lib.source(), &dir);
     std::fs::create_dir_all(dir.join("fuzz")).unwrap();
     std::fs::copy(driver, dir.join("fuzz/driver.c")).unwrap();
     run(&dir, &[&["init".to_owned(), "-q".to_owned()], &lib.arguments()[..]].concat());
+    dir
+}
+
+/// Measures with this driver. `record` has what harnesses do for the library.
+pub fn measure(lib: &RealLib, driver: &Path, record: &Value) -> Value {
+    eprintln!("{} in place", lib.package);
+    let dir = prepared(lib, driver, "in-place");
     let functions = record["functions"].as_u64().unwrap();
     let fuzzing = FUZZING.max(functions);
     let start = Instant::now();

@@ -18,7 +18,8 @@ const HEADER: &str = "\n| library | functions | tier A | B | E | C | D | with ha
 pub fn page(libraries: &[Value]) -> String {
     let rows: String = libraries.iter().map(row).collect();
     let sections: String = libraries.iter().map(section).collect();
-    format!("{}{HEADER}{rows}{}{}{sections}", head(), in_place(libraries), new_drivers(libraries))
+    let more = in_place(libraries) + &new_drivers(libraries) + &learned(libraries);
+    format!("{}{HEADER}{rows}{more}{sections}", head())
 }
 
 /// What drivers add, for the libraries that have one in `benches/drivers/`.
@@ -107,6 +108,46 @@ fn new_drivers(libraries: &[Value]) -> String {
          `cargo bench --bench harnesses -- --new-driver --write [PACKAGE...]` writes this table.\n\n\
          | library | functions | called | C crashes or hangs | reached | share | in place | either | C differs |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|--:|\n{rows}"
+    )
+}
+
+/// What the calls of drivers teach contracts.
+fn learned(libraries: &[Value]) -> String {
+    let measured: Vec<&Value> = libraries.iter().filter(|library| library["learned"].is_object()).collect();
+    if measured.is_empty() {
+        return String::new();
+    }
+    let row = |library: &&Value| {
+        let found = &library["learned"];
+        let count = |key: &str| found[key].as_array().unwrap().len().to_string();
+        let number = |key: &str| found[key].as_u64().unwrap().to_string();
+        let cells = [
+            text(library, "name").to_owned(),
+            number("watched"),
+            number("confirmed"),
+            number("roles"),
+            number("functions"),
+            count("new"),
+            count("withdrawn"),
+            count("worked_before"),
+            count("worked_after"),
+            count("worse"),
+            count("safe"),
+            count("unsafe"),
+        ];
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let rows: String = measured.iter().map(row).collect();
+    format!(
+        "\n## Contracts that learned\n\n\
+         [`contract --learn`](contracts.md#contracts-learn-from-calls) with the drivers of the table \"In place\", fuzzed for a minute. The harnesses of the functions whose contracts changed are measured before and after.\n\n\
+         - **watched**: functions whose calls were watched. **borne out**: roles that the C text suggests or calls show, and that no call contradicts. **roles**, **functions**: roles that calls changed, and functions with such a change.\n\
+         - **new**, **withdrawn**: functions that got a contract, and functions that lost one, because calls contradict it and show nothing better; drivers judge these.\n\
+         - **worked before**, **worked after**: of the functions with a change, those with a working harness. **worse**: those with a working harness before, and none after.\n\
+         - **safe**, **C's**: signatures that became safe, and signatures that became C's, because a length was none.\n\n\
+         `cargo bench --bench harnesses -- --learned --write [PACKAGE...]` writes this table; the changes are in the data file.\n\n\
+         | library | watched | borne out | roles | functions | new | withdrawn | worked before | worked after | worse | safe | C's |\n\
+         |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n{rows}"
     )
 }
 

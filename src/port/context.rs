@@ -8,7 +8,7 @@ use crate::contract::types::{Contract, Judgeable, Signature};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rust::signature::ident;
 use crate::rust::unsafe_code::UnsafeCode;
-use crate::symbol::{Function, Library, SymbolKey, SymbolName};
+use crate::symbol::{Function, Library, SymbolKey, SymbolName, Unit};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -195,9 +195,11 @@ impl PortContext {
 
 impl Shared {
     fn of(library: &Library) -> Self {
+        let has_functions = |unit: &&Unit| library.functions.iter().any(|f| f.module == unit.module);
         let modules = library
             .units
             .iter()
+            .filter(has_functions)
             .map(|unit| Module { file: unit.file.to_string(), name: unit.module.clone() });
         let meaningful = |flag: &&String| MEANINGFUL.iter().any(|start| flag.starts_with(start));
         let flags: BTreeSet<&String> =
@@ -275,7 +277,9 @@ fn macros(library: &Library, function: &Function) -> Vec<String> {
         }
     }
     let used = library.macros.iter().filter(|m| names.contains(&m.name));
-    used.map(|m| format!("#define {}", m.text)).collect()
+    // Several files may define it alike.
+    let mut seen = BTreeSet::new();
+    used.filter(|m| seen.insert(&m.text)).map(|m| format!("#define {}", m.text)).collect()
 }
 
 #[cfg(test)]
