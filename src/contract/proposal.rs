@@ -9,7 +9,7 @@ use super::learned::contradicted;
 use super::length_inference::inferred_max;
 use super::libc::is_answered;
 use super::observed::Observed;
-use super::parameter_roles::Value;
+use super::parameter_roles::{Typed, Value};
 use super::returned::returns_of;
 use super::safe_signature::signature_of;
 use super::state;
@@ -40,6 +40,11 @@ impl Frame {
         }
         let interesting = constants(library, function);
         let mut reached = facts.index.reached(function);
+        let of: Vec<Facts> = (0..function.params.len()).map(|index| facts.of(function, index)).collect();
+        for (param, facts) in function.params.iter().zip(&of) {
+            expressible(&Typed { library, ty: &param.ty }, facts)
+                .map_err(|why| format!("`{}` is `{}`: {why}", param.name, param.ty.spelling))?;
+        }
         Ok(Self {
             returns: returns_of(library, facts, function)?,
             globals: state::globals(library, &facts.index, function)?,
@@ -47,7 +52,7 @@ impl Frame {
             chance: reached.any(|f| f.externs.iter().any(|name| is_answered(name))),
             max: inferred_max(&interesting),
             interesting,
-            facts: (0..function.params.len()).map(|index| facts.of(function, index)).collect(),
+            facts: of,
             calls: facts.observed(function).cloned(),
         })
     }
@@ -88,6 +93,12 @@ impl Frame {
         // Contracts written by people pass the same checks.
         file::parse(&file::render(&contract), "the contract").map_err(|error| error.to_string())
     }
+}
+
+/// Whether there is a role that a model may propose for a parameter of this type. No question is asked that has no answer.
+fn expressible(of: &Typed, facts: &Facts) -> Result<(), &'static str> {
+    let is_memory = of.target().is_some() && (of.leads_to_numbers() || facts.freed);
+    if of.is_flat() || is_memory { Ok(()) } else { Err("no role describes it") }
 }
 
 /// Refuses roles that narrow the inputs or do not fit the C types.
@@ -196,6 +207,7 @@ fn whole(expr: &syn::Expr) -> Option<i64> {
 mod tests {
     use super::super::parameter_roles;
     use super::*;
+    use crate::symbol::CType;
 
     fn param(role: Role) -> Parameter {
         super::super::fixture::param("p", role)
@@ -204,6 +216,27 @@ mod tests {
     fn pointer() -> TypeKind {
         let void = crate::symbol::CType { spelling: "void".into(), is_const: false, kind: TypeKind::Void };
         TypeKind::Pointer(Box::new(void))
+    }
+
+    #[test]
+    fn no_question_is_asked_that_no_role_answers() {
+        let library = Library::default();
+        let to = |kind| TypeKind::Pointer(Box::new(CType { spelling: String::new(), is_const: false, kind }));
+        let is_asked = |kind, facts: &Facts| {
+            let ty = CType { spelling: String::new(), is_const: false, kind };
+            expressible(&Typed { library: &library, ty: &ty }, facts).is_ok()
+        };
+        let (plain, freed) = (Facts::default(), Facts { freed: true, ..Facts::default() });
+        let int = || TypeKind::Int { signed: true, bits: 32, plain_char: false };
+        assert!(is_asked(int(), &plain) && is_asked(to(int()), &plain) && is_asked(pointer(), &plain));
+        assert!(!is_asked(to(to(int())), &plain) && !is_asked(to(TypeKind::Record("handle".into())), &plain));
+        assert!(is_asked(to(TypeKind::Record("block".into())), &freed));
+        let function = TypeKind::Function {
+            params: Vec::new(),
+            ret: Box::new(crate::symbol::fixture::int("int", true, 32)),
+            variadic: false,
+        };
+        assert!(!is_asked(to(function), &plain));
     }
 
     #[test]
