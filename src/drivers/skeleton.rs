@@ -71,8 +71,23 @@ pub fn from_contracts(
     }
     found.sort_by_key(|one| std::cmp::Reverse(one.called));
     let is_private = |one: &Skeleton| found.iter().any(|other| one.includes(other));
-    let best = found.iter().position(|one| !is_private(one)).unwrap_or(0);
-    Ok(found.into_iter().nth(best))
+    let at = found.iter().position(|one| !is_private(one)).unwrap_or(0);
+    let Some(best) = found.get(at) else { return Ok(None) };
+    // Some libraries have several public headers, none of which includes another one.
+    let is_beside = |one: &&Skeleton| {
+        one.headers != best.headers
+            && !is_private(one)
+            && !best.includes(one)
+            && one.called * PUBLIC_PART >= best.called
+    };
+    let beside = found.iter().filter(is_beside).flat_map(|one| &one.headers);
+    let together: Vec<String> = best.headers.iter().chain(beside).cloned().collect();
+    let all_of_them = match named || together.len() == best.headers.len() {
+        true => None,
+        false => that_compiles(&work, &all, (together, calls), named)?,
+    };
+    let is_more = |one: &Skeleton| one.called > best.called;
+    Ok(all_of_them.filter(is_more).or_else(|| found.into_iter().nth(at)))
 }
 
 impl Skeleton {

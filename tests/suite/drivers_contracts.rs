@@ -64,6 +64,32 @@ fn headers_choose_what_a_driver_calls() {
 
 /// What contracts and C allow, and what would be wrong C text if it were pasted.
 #[test]
+fn all_public_headers_are_called_but_no_private_one() {
+    let header = |name: &str| format!("unsigned {name}_one(unsigned a);\nunsigned {name}_two(unsigned a);\n");
+    let body = |name: &str| {
+        format!(
+            "#include \"{name}.h\"\nunsigned {name}_one(unsigned a) {{ return a + 1; }}\nunsigned {name}_two(unsigned a) {{ return a ^ 5; }}\n"
+        )
+    };
+    let inner = format!("#include \"left.h\"\n{}", header("inner"));
+    let repo = Repo::of(&[
+        ("left.h", &header("left")),
+        ("left.c", &body("left")),
+        ("right.h", &header("right")),
+        ("right.c", &body("right")),
+        ("inner.h", &inner),
+        ("inner.c", &body("inner")),
+    ]);
+    let json = repo.run(&["drivers", "--new", "both", "--format", "json"]).ok().json("driver-new");
+    assert_eq!(json["functions"], 4, "{json:#}");
+    let text = repo.read("fuzz/both.c");
+    assert!(
+        text.contains("left_one(") && text.contains("right_two(") && !text.contains("inner_one("),
+        "{text}"
+    );
+}
+
+#[test]
 fn drivers_keep_to_limits_and_survive_odd_names() {
     let repo = Repo::empty();
     repo.write("odd.h", ODD_HEADER);
