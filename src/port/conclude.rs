@@ -53,11 +53,18 @@ impl<'p> Session<'p> {
 
     /// Why no run can judge a port of the function.
     fn unjudged(&self, planned: &FunctionPlan) -> Option<String> {
+        if self.place.as_ref().is_some_and(|place| place.judges(planned)) {
+            return None;
+        }
         match &planned.judgeable {
-            Judgeable::Yes(_) => self.grounds.differs(planned),
-            Judgeable::NotYet(_) if self.place.as_ref().is_some_and(|place| place.judges(planned)) => None,
+            Judgeable::Yes(_) => Some(self.with_drivers(&self.grounds.differs(planned)?, planned)),
             Judgeable::NotYet(why) => Some(self.with_drivers(why, planned)),
         }
+    }
+
+    /// Whether a harness judges ports of the function. Where C differs from itself in it, only drivers can.
+    pub(super) fn has_harness(&self, planned: &FunctionPlan) -> bool {
+        planned.judgeable.contract().is_some() && self.grounds.differs(planned).is_none()
     }
 
     /// Why a function has no harness, and why no driver judges it.

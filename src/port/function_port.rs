@@ -84,10 +84,8 @@ impl<'p> FunctionPort<'p> {
     pub fn new(session: &Session<'p>, planned: &'p FunctionPlan, bin: String) -> Result<Self> {
         let project = session.project;
         let context = context(project, planned)?;
-        let context = match planned.judgeable.contract() {
-            Some(_) => context,
-            None => context.judged_in_place(),
-        };
+        let has_harness = session.has_harness(planned);
+        let context = if has_harness { context } else { context.judged_in_place() };
         let old = old_port(project, planned, session.redo)?;
         let most_unsafe = old.as_ref().map(|(_, code)| *code);
         let context = match old {
@@ -100,10 +98,9 @@ impl<'p> FunctionPort<'p> {
             enhancers: session.models.ranks("enhancer"),
         };
         let state = PortState::new(project.config.limits.clone(), makers);
-        let state = match planned.judgeable.contract() {
-            Some(_) => state,
-            None => state.without_harness(),
-        };
+        let state = if has_harness { state } else { state.without_harness() };
+        let has_drivers = session.place.as_ref().is_some_and(|place| place.judges(planned));
+        let state = if has_drivers { state.with_drivers() } else { state };
         Ok(Self {
             planned,
             bin,

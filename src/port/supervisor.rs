@@ -16,6 +16,7 @@ pub use step::{Circle, Node, Outcome, Step, StopReason, Why};
 pub use trace::why;
 
 use crate::config::{Limits, Maker};
+use crate::verdict::CFaultKind;
 use std::collections::BTreeMap;
 
 /// Largest number of visits to one step, whatever the other limits are.
@@ -62,6 +63,10 @@ pub struct PortState {
     settling: bool,
     /// Without a harness, only the acceptance run, inside of drivers' executions, tries the candidate.
     has_harness: bool,
+    /// Whether drivers can judge alone.
+    has_drivers: bool,
+    /// C's fault because of which the harness no longer judges.
+    fault: Option<CFaultKind>,
     counters: Counters,
     visits: BTreeMap<Node, u32>,
     last_key: Option<String>,
@@ -87,6 +92,8 @@ impl PortState {
             phase: Phase::Compilation,
             settling: false,
             has_harness: true,
+            has_drivers: false,
+            fault: None,
             counters: Counters::default(),
             visits: BTreeMap::new(),
             last_key: None,
@@ -99,6 +106,12 @@ impl PortState {
     #[must_use]
     pub fn without_harness(self) -> Self {
         Self { has_harness: false, ..self }
+    }
+
+    /// The same for a function that drivers can judge alone, if the harness cannot.
+    #[must_use]
+    pub fn with_drivers(self) -> Self {
+        Self { has_drivers: true, ..self }
     }
 
     /// Whether harness runs try the candidate before its acceptance.
@@ -170,6 +183,12 @@ fn came(state: &mut PortState, node: Node, outcome: Outcome) -> Step {
     }
     match (node, outcome) {
         (_, Outcome::BudgetExhausted) => Step::Stop(StopReason::Budget),
+        (Node::Smoke | Node::Fuzz | Node::Accept, Outcome::CFault(fault))
+            if state.has_harness && state.has_drivers =>
+        {
+            (state.has_harness, state.fault) = (false, Some(fault));
+            Step::Accept
+        }
         (Node::Smoke | Node::Fuzz | Node::Accept, Outcome::CFault(fault)) => {
             Step::Stop(StopReason::CFault(fault))
         }

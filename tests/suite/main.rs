@@ -18,6 +18,7 @@ mod check;
 mod contract;
 mod coverage;
 mod drivers;
+mod drivers_alone;
 mod drivers_attacks;
 mod drivers_cheats;
 mod drivers_contracts;

@@ -10,10 +10,17 @@ use crate::port::supervisor::Outcome;
 use crate::verdict::{Measured, RunStats, Verdict};
 
 impl<'p> FunctionPort<'p> {
-    /// Judges the candidate where drivers call the function: for a function without a harness the only judgement.
+    /// Judges the candidate where drivers call the function: for a function without a sound harness the only judgement.
     pub fn judge_in_place(&mut self, session: &mut Session<'p>) -> Result<Outcome> {
-        if let Judgeable::NotYet(why) = &self.planned.judgeable {
-            let verdict = Verdict::Vacuous { reason: why.clone(), stats: RunStats::default() };
+        let without = match &self.planned.judgeable {
+            Judgeable::NotYet(why) => Some(why.clone()),
+            Judgeable::Yes(_) if self.state.has_harness() => None,
+            // `trouble` is C's fault in the harness.
+            Judgeable::Yes(_) => session.grounds.differs(self.planned).or_else(|| Some(self.trouble.clone())),
+        };
+        if let Some(reason) = without {
+            self.context = self.context.clone().judged_in_place();
+            let verdict = Verdict::Vacuous { reason, stats: RunStats::default() };
             self.accepted = Some((verdict, Measured::default()));
         }
         let Some(grounds) = session.place.clone().filter(|grounds| grounds.judges(self.planned)) else {

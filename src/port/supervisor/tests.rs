@@ -184,6 +184,26 @@ fn what_c_does_wrong_costs_no_fix() {
     }
 }
 
+#[test]
+fn what_c_does_wrong_in_the_harness_leaves_the_judgement_to_drivers() {
+    for node in [Node::Smoke, Node::Fuzz, Node::Accept] {
+        let mut state = PortState::new(Limits::default(), ONE).with_drivers();
+        path(node).into_iter().for_each(|outcome| apply(&mut state, outcome));
+        apply(&mut state, Outcome::CFault(CFaultKind::Breaks));
+        assert_eq!((next(&state), state.counters), (Step::Accept, Counters::default()));
+        assert!(why(&state, &next(&state)).contains("drivers judge it in place"));
+        let mut again = state.clone();
+        apply(&mut again, Outcome::CFault(CFaultKind::Breaks));
+        assert_eq!(next(&again), Step::Stop(StopReason::CFault(CFaultKind::Breaks)));
+        // A later candidate does not run in the harness again.
+        apply(&mut state, Outcome::AcceptanceRefuted("k".into()));
+        for outcome in [candidate(2), Outcome::AuditPassed, Outcome::Built] {
+            apply(&mut state, outcome);
+        }
+        assert_eq!(next(&state), Step::Accept);
+    }
+}
+
 /// Fails new candidates with `outcome` at `node` until the port ends; returns the number of fixes, and the end.
 fn fail_at(node: Node, outcome: &Outcome) -> (u32, Step) {
     let (fixes, state) = failing_at(node, outcome);

@@ -24,6 +24,12 @@ pub fn why(state: &PortState, step: &Step) -> String {
         Step::Build => "the audit found nothing".into(),
         Step::Smoke => "it is built, and passed the linkage proof: a short run first".into(),
         Step::Fuzz => "the short run did not refute it".into(),
+        Step::Accept if let Some(fault) = state.fault => {
+            format!(
+                "C, and not the port, is at fault in its harness ({}): drivers judge it in place",
+                fault.word()
+            )
+        }
         Step::Accept if !state.has_harness => {
             "it is built, and passed the linkage proof: drivers judge it in place".into()
         }

@@ -1,0 +1,108 @@
+//! Functions whose harness cannot judge, because C differs from itself in it: drivers judge them alone.
+
+use crate::support::{MEASURED, QUICK, Repo, reply};
+
+const HEADER: &str = "\
+struct ring { unsigned char *bytes; unsigned size; };
+struct ring *ring_new(unsigned size);
+void ring_free(struct ring *ring);
+unsigned ring_slot(struct ring *ring, unsigned key);
+";
+
+/// The two sides of a harness have rings at two addresses, so `ring_slot` differs from itself there.
+const LIBRARY: &str = "\
+#include \"ring.h\"
+#include <stdint.h>
+#include <stdlib.h>
+struct ring *ring_new(unsigned size) {
+    struct ring *ring = malloc(sizeof *ring);
+    if (!ring) return NULL;
+    ring->size = size % 64 + 1;
+    ring->bytes = calloc(ring->size, 1);
+    return ring;
+}
+void ring_free(struct ring *ring) {
+    if (ring) free(ring->bytes);
+    free(ring);
+}
+unsigned ring_slot(struct ring *ring, unsigned key) {
+    unsigned slot = (unsigned)((uintptr_t)ring->bytes >> 4) ^ key * 31u;
+    ring->bytes[slot % ring->size] += 1;
+    return slot;
+}
+";
+
+const DRIVER: &str = "\
+#include \"../ring.h\"
+#include <stddef.h>
+#include <stdint.h>
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size == 0) return 0;
+    struct ring *ring = ring_new(data[0]);
+    for (size_t i = 1; ring && i < size; i++)
+        ring_slot(ring, data[i] * 7u + (unsigned)i);
+    ring_free(ring);
+    return 0;
+}
+";
+
+const PORT: &str = "pub unsafe fn ring_slot(ring: *mut ffi::ring, key: u32) -> u32 {
+    // SAFETY: C passes a ring with as many bytes as its size says.
+    unsafe {
+        let slot = (((*ring).bytes as usize >> 4) as u32) ^ key.wrapping_mul(31);
+        let at = (*ring).bytes.add((slot % (*ring).size) as usize);
+        *at = (*at).wrapping_add(1);
+        slot
+    }
+}
+";
+
+fn repo() -> Repo {
+    let repo = Repo::of(&[("ring.h", HEADER), ("ring.c", LIBRARY), ("fuzz/run.c", DRIVER)]);
+    repo.run(&["drivers", "--seconds", "2"]).ok();
+    repo
+}
+
+/// Ports `ring_slot` with a wrong and a right candidate, and verifies it.
+fn ported(repo: &Repo, settings: &[&str]) {
+    let wrong = PORT.replace("wrapping_mul(31)", "wrapping_mul(33)");
+    repo.model(&[&reply(&wrong), &reply(PORT)]);
+    let ran = repo.run(&[&["port", "ring_slot"][..], settings].concat());
+    ran.ok();
+    assert_eq!(repo.asked(), 2, "{ran}");
+    assert!(repo.prompt(2).contains("wrapping_mul(33)"), "{}", repo.prompt(2));
+    assert!(repo.prompt(2).contains("Programs that use the library judge the port"), "{}", repo.prompt(2));
+    let status = repo.status("ring_slot");
+    assert!(["verified", "weak"].contains(&status["grade"].as_str().unwrap()), "{status:#}");
+    // `verify` rests on the same.
+    let verify = [&["verify", "ring_slot", "--format", "json"][..], settings].concat();
+    let json = repo.run(&verify).json("verify");
+    let one = &json["symbols"][0];
+    assert!(one["in_place"].as_u64().is_some_and(|calls| calls > 0), "{json:#}");
+    assert!(["verified", "weak"].contains(&one["grade"].as_str().unwrap()), "{json:#}");
+}
+
+#[test]
+fn drivers_judge_where_c_is_at_fault_in_the_harness() {
+    let repo = repo();
+    ported(&repo, &QUICK);
+    assert!(repo.prompt(1).contains("`ring`: a handle"), "{}", repo.prompt(1));
+    let told = repo.run(&["port", "ring_slot", "--explain"]);
+    told.ok().shows("is at fault in its harness (c-differs)");
+}
+
+#[test]
+fn a_harness_in_which_c_differs_from_itself_is_not_tried() {
+    let repo = repo();
+    ported(&repo, &[&QUICK[..], &MEASURED, &["--config", "grade.mutant_seconds=2"]].concat());
+    assert!(repo.prompt(1).contains("Programs that use the library judge the port"), "{}", repo.prompt(1));
+}
+
+#[test]
+fn without_a_driver_nothing_judges_them() {
+    let repo = repo();
+    std::fs::remove_dir_all(repo.root().join("fuzz")).unwrap();
+    repo.model(&[&reply(PORT)]);
+    let ran = repo.run(&[&["port", "ring_slot"][..], &QUICK].concat());
+    ran.code(13).shows("stopped by C");
+}
