@@ -30,8 +30,33 @@ pub fn types(ffi: &str, words: &BTreeSet<String>) -> Result<String> {
     }
     let is_wanted = |item: &&syn::Item| type_name(item).is_some_and(|name| wanted.contains(&name));
     let items: Vec<syn::Item> = file.items.iter().filter(is_wanted).cloned().collect();
-    Ok(print(items))
+    let methods = file.items.iter().filter_map(|item| methods(item, &wanted));
+    Ok(print(items) + &methods.collect::<String>())
 }
+
+/// The methods that bindgen gave a wanted type, such as those of bit-fields and of arrays without a length, without bodies.
+fn methods(item: &syn::Item, wanted: &BTreeSet<String>) -> Option<String> {
+    let syn::Item::Impl(item) = item else { return None };
+    let syn::Type::Path(of) = &*item.self_ty else { return None };
+    let name = plain(&of.path.segments.last()?.ident);
+    if item.trait_.is_some() || !wanted.contains(&name) || name == BIT_FIELDS {
+        return None;
+    }
+    let mut shown = item.clone();
+    shown.items.retain_mut(|item| {
+        let syn::ImplItem::Fn(method) = item else { return false };
+        let name = method.sig.ident.to_string();
+        method.attrs.clear();
+        method.block.stmts.clear();
+        matches!(method.vis, syn::Visibility::Public(_))
+            && !name.ends_with("_raw")
+            && !name.starts_with("new_bitfield")
+    });
+    (!shown.items.is_empty()).then(|| print(vec![syn::Item::Impl(shown)]).replace(" {}\n", ";\n"))
+}
+
+/// bindgen's memory of bit-fields, which nobody uses by hand.
+const BIT_FIELDS: &str = "__BindgenBitfieldUnit";
 
 fn type_name(item: &syn::Item) -> Option<String> {
     let ident = match item {
@@ -125,6 +150,24 @@ mod tests {
             assert!(!text.contains(part), "{part}: {text}");
         }
         assert_eq!(types(FFI, &identifiers("int x;")).unwrap(), "");
+    }
+
+    #[test]
+    fn methods_that_bindgen_made_are_shown_without_bodies() {
+        let ffi = "pub struct rest<T>(::core::marker::PhantomData<T>, [T; 0]);\n\
+            impl<T> rest<T> { #[inline] pub fn as_ptr(&self) -> *const T { self as *const _ as *const T } fn own(&self) {} }\n\
+            pub struct flags { pub _bitfield_1: __BindgenBitfieldUnit<[u8; 1]> }\n\
+            pub struct __BindgenBitfieldUnit<S> { s: S }\n\
+            impl<S> __BindgenBitfieldUnit<S> { pub fn get(&self, at: usize) -> u64 { 0 } }\n\
+            impl Default for flags { fn default() -> Self { loop {} } }\n\
+            impl flags { pub fn on(&self) -> u32 { 1 } pub unsafe fn on_raw(this: *const Self) -> u32 { 1 } pub fn new_bitfield_1() {} }\n";
+        let text = types(ffi, &identifiers("rest flags")).unwrap();
+        for part in ["pub fn as_ptr(&self) -> *const T;", "impl flags {\n    pub fn on(&self) -> u32;\n}"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        for part in ["own", "on_raw", "new_bitfield", "get(", "default"] {
+            assert!(!text.contains(part), "{part}: {text}");
+        }
     }
 
     #[test]
