@@ -41,8 +41,9 @@ pub struct FactTable<'a> {
     pub index: LibraryIndex<'a>,
     by_c_name: HashMap<&'a str, Vec<&'a Function>>,
     facts: HashMap<(&'a str, usize), Facts>,
+    library: &'a Library,
     /// What real calls look like.
-    observed: Option<&'a Calls>,
+    calls: Option<&'a Calls>,
 }
 
 impl<'a> FactTable<'a> {
@@ -53,7 +54,7 @@ impl<'a> FactTable<'a> {
             by_c_name.entry(&function.c_name).or_default().push(function);
         }
         let mut table =
-            Self { index: LibraryIndex::of(library), by_c_name, facts: HashMap::new(), observed: None };
+            Self { index: LibraryIndex::of(library), by_c_name, facts: HashMap::new(), library, calls: None };
         loop {
             let mut changed = false;
             for function in &library.functions {
@@ -74,12 +75,12 @@ impl<'a> FactTable<'a> {
 
     /// The same, with real calls.
     pub fn with_calls(library: &'a Library, calls: &'a Calls) -> Self {
-        Self { observed: Some(calls), ..Self::build(library) }
+        Self { calls: Some(calls), ..Self::build(library) }
     }
 
     /// The calls of a function, if there are any of its text.
-    pub(super) fn observed(&self, function: &Function) -> Option<&'a Observed> {
-        self.observed?.of(function)
+    pub fn observed(&self, function: &Function) -> Option<&'a Observed> {
+        self.calls?.of(self.library, &self.index, function)
     }
 
     /// Facts of parameter `index` of `function`.

@@ -17,6 +17,9 @@ use crate::symbol::{CType, Function, Library, Param, TypeKind};
 /// Larger constants of the C text do not widen buffers.
 const MAX_INTERESTING: usize = 16_384;
 
+/// Bytes of the largest load or store that clang reports.
+const REPORTED: u64 = 16;
+
 /// Elements of an array; more memory is given as such whose size nothing says.
 const MOST_OF_ARRAY: usize = 4096;
 
@@ -100,7 +103,7 @@ pub(super) fn roles_where(
         length_partners(facts, function).into_iter().map(|length| length.map(Size::Length)).collect();
     let from_text = roles(&sizes);
     let Some(calls) = facts.observed(function) else { return from_text };
-    let roles = match learned::sizes(function, calls, &from_text, &mut sizes) {
+    let roles = match learned::sizes((function, &numbers(library, function)), calls, &from_text, &mut sizes) {
         true => roles(&sizes),
         false => from_text,
     };
@@ -224,6 +227,9 @@ fn pointer(
             let length = length.clone();
             return Ok(Role::Buffer(parameter_roles::Buffer { direction, length, max, nullable }));
         }
+        // Larger elements may be copied without a report.
+        Some(Size::Elements(_)) if !is_void && library.size_of(target).is_none_or(|size| size > REPORTED) => {
+        }
         Some(Size::Elements(1)) if !is_void => {
             return Ok(Role::Pointer(parameter_roles::Pointer { direction, nullable }));
         }
@@ -286,21 +292,27 @@ pub(super) fn reason_of(facts: &FactTable, function: &Function, index: usize, ro
     reason.replace('\t', " ")
 }
 
-/// Integer constants of the function and its macros at which behaviour may change with length.
-pub(super) fn constants(library: &Library, function: &Function) -> Vec<usize> {
+/// Integer constants of the function and its macros.
+fn numbers(library: &Library, function: &Function) -> Vec<usize> {
     let macros = library.macros.iter().filter(|m| function.macros.contains(&m.name)).map(|m| m.text.as_str());
     let texts = std::iter::once(function.text.as_str()).chain(macros);
-    let mut found: Vec<usize> = texts
+    let number = |word: &str| {
+        let digits = word.trim_end_matches(['u', 'U', 'l', 'L']);
+        match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+            Some(hex) => usize::from_str_radix(hex, 16).ok(),
+            None => digits.parse().ok(),
+        }
+    };
+    texts
         .flat_map(|text| text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')))
-        .filter_map(|word| {
-            let digits = word.trim_end_matches(['u', 'U', 'l', 'L']);
-            match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-                Some(hex) => usize::from_str_radix(hex, 16).ok(),
-                None => digits.parse().ok(),
-            }
-        })
-        .filter(|n| (16..=MAX_INTERESTING).contains(n))
-        .collect();
+        .filter_map(number)
+        .collect()
+}
+
+/// Those at which behaviour may change with length.
+pub(super) fn constants(library: &Library, function: &Function) -> Vec<usize> {
+    let mut found = numbers(library, function);
+    found.retain(|n| (16..=MAX_INTERESTING).contains(n));
     found.sort_unstable();
     found.dedup();
     found.truncate(12);

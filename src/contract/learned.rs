@@ -3,19 +3,23 @@
 
 use super::length_inference::Size;
 use super::observed::{Observed, ObservedParam};
-use super::types::{Returns, Role};
+use super::types::{Direction, Returns, Role};
 use crate::symbol::{Function, Param, TypeKind};
 
 /// Fewest calls from which more follows than that a role is wrong.
 const FEW: u64 = 8;
-/// Fewest calls from which it follows how much memory there is, where a role for memory of unknown size would do.
-const MANY: u64 = 64;
 /// Most elements of memory that always has as many.
 const LONGEST: u64 = 1 << 20;
 
 /// What in calls contradicts a role, if anything does.
 fn contradiction(name: &str, role: &Role, seen: &ObservedParam) -> Option<String> {
     let most = seen.touched.map_or(0, |[_, most]| most);
+    if seen.written > 0 && role.direction() == Some(Direction::In) {
+        return Some(format!("C writes behind `{name}`, as calls that drivers make show"));
+    }
+    if seen.freed > 0 && role.given().is_none() && role.handle().is_none() {
+        return Some(format!("C frees `{name}`, as calls that drivers make show"));
+    }
     let beyond = |limit: u64| (most > limit).then(|| format!("{most} elements behind `{name}`"));
     let further = match role {
         Role::Buffer(buffer) => {
@@ -41,7 +45,7 @@ pub(super) fn contradicted(name: &str, role: &Role, calls: &Observed) -> Option<
 }
 
 /// How much memory calls show, where the C text shows nothing or something that calls contradict.
-fn size(function: &Function, seen: &ObservedParam) -> Option<Size> {
+fn size((function, numbers): (&Function, &[usize]), calls: &Observed, seen: &ObservedParam) -> Option<Size> {
     let [least, most] = seen.touched?;
     let known = seen.known;
     if known < FEW {
@@ -52,7 +56,7 @@ fn size(function: &Function, seen: &ObservedParam) -> Option<Size> {
         let param = function.params.iter().find(|param| param.name == name);
         param.is_some_and(|param| match &param.ty.kind {
             TypeKind::Int { bits, .. } => *bits >= 16,
-            TypeKind::Pointer(_) => true,
+            TypeKind::Pointer(_) => most_behind(calls, name) <= 1,
             _ => false,
         })
     };
@@ -62,8 +66,17 @@ fn size(function: &Function, seen: &ObservedParam) -> Option<Size> {
     let best = lengths.max_by_key(|(_, fit)| fit.fills).filter(|_| most > least);
     match best {
         Some((length, _)) => Some(Size::Length(length.clone())),
-        None => (least == most && (1..=LONGEST).contains(&most)).then_some(Size::Elements(most as usize)),
+        // C may go further in other calls, unless its text knows this number and no larger one.
+        None => {
+            (least == most && (1..=LONGEST).contains(&most) && numbers.iter().max() == Some(&(most as usize)))
+                .then_some(Size::Elements(most as usize))
+        }
     }
+}
+
+/// The most elements that C touches behind a parameter.
+fn most_behind(calls: &Observed, name: &str) -> u64 {
+    calls.params.get(name).and_then(|seen| seen.touched).map_or(0, |[_, most]| most)
 }
 
 /// How calls bear out the role of this parameter, in words.
@@ -115,9 +128,9 @@ pub(super) fn is_never_negative(observed: &Observed, name: &str) -> bool {
 }
 
 /// Puts into `sizes` what calls show of the parameters whose roles they contradict or the C text leaves open; whether
-/// anything has changed.
+/// anything has changed. `numbers` are those of the C text.
 pub(super) fn sizes(
-    function: &Function,
+    (function, numbers): (&Function, &[usize]),
     calls: &Observed,
     roles: &[Result<Role, String>],
     sizes: &mut [Option<Size>],
@@ -126,12 +139,11 @@ pub(super) fn sizes(
     for ((role, param), own) in roles.iter().zip(&function.params).zip(&mut *sizes) {
         let Some(seen) = calls.params.get(&param.name) else { continue };
         let is_open = match role {
-            Ok(Role::Room(_)) if seen.known >= MANY => true,
             Ok(role) => contradiction(&param.name, role, seen).is_some(),
             Err(_) => own.is_none(),
         };
         if is_open {
-            *own = size(function, seen);
+            *own = size((function, numbers), calls, seen);
         }
     }
     // A length has no length of its own.
@@ -144,14 +156,18 @@ pub(super) fn sizes(
     *sizes != *before
 }
 
-/// The roles without those that calls contradict.
+/// The roles without those that calls contradict; memory of unknown size is at least as large as in calls.
 pub(super) fn without_contradicted(
     function: &Function,
     calls: &Observed,
     roles: Vec<Result<Role, String>>,
 ) -> Vec<Result<Role, String>> {
     let check = |(role, param): (Result<Role, String>, &Param)| {
-        let role = role?;
+        let mut role = role?;
+        if let Role::Room(room) = &mut role {
+            let most = most_behind(calls, &param.name).min(LONGEST);
+            room.len = room.len.max(most as usize);
+        }
         contradicted(&param.name, &role, calls).map_or(Ok(role), Err)
     };
     roles.into_iter().zip(&function.params).map(check).collect()
@@ -160,7 +176,6 @@ pub(super) fn without_contradicted(
 #[cfg(test)]
 mod tests {
     use super::super::observed::{Fit, ObservedResult};
-    use super::super::types::Direction;
     use super::*;
     use crate::contract::parameter_roles as roles;
     use crate::symbol::{CType, fixture};
@@ -199,7 +214,7 @@ mod tests {
     fn learned(calls: &Observed, role: Result<Role, String>, size: Option<Size>) -> Option<Size> {
         let value = || Ok(Role::Value(roles::Value::ANY));
         let (mut sizes, function) = ([size, None, None, None], function());
-        super::sizes(&function, calls, &[role, value(), value(), value()], &mut sizes);
+        super::sizes((&function, &[1, 12]), calls, &[role, value(), value(), value()], &mut sizes);
         sizes.into_iter().next().unwrap()
     }
 
@@ -228,10 +243,11 @@ mod tests {
         assert_eq!(learned(&calls(8, [12, 12], &[]), open(), None), Some(Size::Elements(12)));
         assert_eq!(learned(&calls(8, [11, 12], &[]), open(), None), None);
         assert_eq!(learned(&calls(8, [0, 0], &[]), open(), None), None);
-        // What works for memory of unknown size is given up for many calls alone.
+        // A larger number in the C text may be how far C goes in other calls; this text has 12.
+        assert_eq!(learned(&calls(8, [11, 11], &[]), open(), None), None);
+        // What works for memory of unknown size stays.
         let room = || Ok(Role::Room(roles::Room { direction: Direction::In, len: 64, nullable: false }));
-        assert_eq!(learned(&calls(63, [12, 12], &[]), room(), None), None);
-        assert_eq!(learned(&calls(64, [12, 12], &[]), room(), None), Some(Size::Elements(12)));
+        assert_eq!(learned(&calls(99, [12, 12], &[]), room(), None), None);
     }
 
     #[test]

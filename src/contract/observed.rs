@@ -1,9 +1,9 @@
 //! What real calls of a function looked like, in numbers: `contract::infer` compares it with what the C text suggests.
 //! `drivers` counts it; this module does not know where calls come from.
 
-use crate::digest::sha256;
+use crate::digest::of_parts;
 use crate::error::{Error, ErrorKind, Result};
-use crate::symbol::{Function, SymbolName};
+use crate::symbol::{Function, Library, LibraryIndex, SymbolName};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -12,9 +12,14 @@ use std::collections::BTreeMap;
 pub struct Calls(pub BTreeMap<SymbolName, Observed>);
 
 impl Calls {
-    /// The calls of a function, unless its C text has changed since.
-    pub fn of(&self, function: &Function) -> Option<&Observed> {
-        self.0.get(&function.name).filter(|observed| observed.text == text_of(function))
+    /// The calls of a function, unless its C text has changed since, or that of a function or macro that it uses.
+    pub(super) fn of(
+        &self,
+        library: &Library,
+        index: &LibraryIndex,
+        function: &Function,
+    ) -> Option<&Observed> {
+        self.0.get(&function.name).filter(|observed| observed.text == text_of(library, index, function))
     }
 
     /// Reads the text of a file; `path` is for error messages.
@@ -63,7 +68,7 @@ fn wrong(path: &str, what: &str) -> Error {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Observed {
-    /// Hash of the C text: calls of another text say nothing.
+    /// Hash of the C text, with all that it uses: calls of another text say nothing.
     pub text: String,
     pub calls: u64,
     pub params: BTreeMap<String, ObservedParam>,
@@ -139,7 +144,10 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// The hash of a function's text, by which its calls are known to be of it.
-pub fn text_of(function: &Function) -> String {
-    sha256(&function.text)[..16].to_owned()
+/// The hash of a function's text and of those that it uses, by which its calls are known to be of it.
+pub fn text_of(library: &Library, index: &LibraryIndex, function: &Function) -> String {
+    let reached: Vec<&Function> = index.reached(function).collect();
+    let used = |name: &String| reached.iter().any(|function| function.macros.contains(name));
+    let macros = library.macros.iter().filter(|own| used(&own.name)).map(|own| own.text.as_str());
+    of_parts(reached.iter().map(|function| function.text.as_str()).chain(macros))[..16].to_owned()
 }

@@ -51,15 +51,32 @@ fn keeps_c(function: &Function, parameter: &Parameter, all: &[Parameter], calls:
     let compared = |edges: &[&str]| function.comparisons.iter().any(|c| edge(c, edges));
     let beside_null = function.comparisons.iter().any(|c| lines.contains(&c.line) && edge(c, &["0", "1"]));
     (param.uses.iter().any(truth) || beside_null)
-        || (signed && (may_compute_below_zero(param, calls) || compared(&["0", "1", "-1"])))
+        || (signed && (may_compute_below_zero(function, param, calls) || compared(&["0", "1", "-1"])))
 }
 
 /// Whether C may compute something from a negative length that an empty slice cannot represent.
-fn may_compute_below_zero(param: &Param, calls: Option<&Observed>) -> bool {
+fn may_compute_below_zero(function: &Function, param: &Param, calls: Option<&Observed>) -> bool {
     let computes = |used: &ParamUse| {
         matches!(used.kind, UseKind::Arithmetic | UseKind::Returned | UseKind::Stored { .. } | UseKind::Other)
     };
-    param.uses.iter().any(computes) && !calls.is_some_and(|calls| is_never_negative(calls, &param.name))
+    let is_known = |calls: &Observed| is_never_negative(calls, &param.name) && !is_examined(function, param);
+    param.uses.iter().any(computes) && !calls.is_some_and(is_known)
+}
+
+/// Whether C looks at the length, other than to count up to it: what it then does below zero is part of its behaviour.
+fn is_examined(function: &Function, param: &Param) -> bool {
+    let is_counter = |side: &str| {
+        let name = side.trim();
+        let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && name.starts_with(|c: char| c.is_ascii_lowercase());
+        is_name && function.params.iter().all(|other| other.name != name)
+    };
+    let examines = |c: &Comparison| {
+        let is_own = |side: &str| identifiers(side).contains(&param.name.as_str());
+        is_own(&c.left) && !is_counter(&c.right) || is_own(&c.right) && !is_counter(&c.left)
+    };
+    function.comparisons.iter().any(examines)
+        || param.uses.iter().any(|used| matches!(used.kind, UseKind::Argument { .. }))
 }
 
 /// The rules without which the lengths of a safe signature would have to be C's: real calls obey them.
@@ -67,7 +84,10 @@ pub(super) fn rules(function: &Function, params: &[Parameter], calls: Option<&Ob
     let is_bound = |param: &&Param| {
         let is_length = params.iter().any(|p| p.name == param.name && p.role.length().is_some());
         let signed = matches!(param.ty.kind, TypeKind::Int { signed: true, .. });
-        is_length && signed && may_compute_below_zero(param, None) && !may_compute_below_zero(param, calls)
+        is_length
+            && signed
+            && may_compute_below_zero(function, param, None)
+            && !may_compute_below_zero(function, param, calls)
     };
     function.params.iter().filter(is_bound).map(|param| format!("{} >= 0", param.name)).collect()
 }

@@ -84,7 +84,11 @@ pub fn from_contracts(
     let together: Vec<String> = best.headers.iter().chain(beside).cloned().collect();
     let all_of_them = match named || together.len() == best.headers.len() {
         true => None,
-        false => that_compiles(&work, &all, (together, calls), named)?,
+        // Where they do not go together, one alone does.
+        false => match that_compiles(&work, &all, (together, calls), named) {
+            Err(error) if error.kind() == ErrorKind::C => None,
+            tried => tried?,
+        },
     };
     let is_more = |one: &Skeleton| one.called > best.called;
     Ok(all_of_them.filter(is_more).or_else(|| found.into_iter().nth(at)))

@@ -70,23 +70,28 @@ fn summary(library: &Library, index: &LibraryIndex, function: &Function, calls: 
         let mut globals = reached.globals_read.iter().chain(&reached.globals_written);
         globals.any(|key| index.global(key).is_none_or(is_variable))
     });
-    let mut observed = Observed { text: text_of(function), calls: calls.len() as u64, ..Observed::default() };
+    let mut observed = Observed {
+        text: text_of(library, index, function),
+        calls: calls.len() as u64,
+        ..Observed::default()
+    };
     for call in calls {
         let words = call.arguments.get(before..)?.iter().enumerate();
-        let argument = |(at, word)| Argument {
+        let argument = |(at, word): (usize, _)| Argument {
             param: integers[at],
             word,
             touched: call.touched.iter().find(|touched| touched.argument == at + before),
+            size: element_size(library, &integers[at].ty),
         };
         let arguments: Vec<Argument> = words.take(integers.len()).map(argument).collect();
         for (at, Argument { param, word, .. }) in arguments.iter().enumerate() {
             let seen = observed.params.entry(param.name.clone()).or_default();
             match &param.ty.kind {
-                TypeKind::Pointer(to) | TypeKind::Array { of: to, .. } => {
+                TypeKind::Pointer(_) | TypeKind::Array { .. } => {
                     seen.null += u64::from(word.value == 0);
                     seen.freed += u64::from(call.freed.contains(&(at + before)));
                     if word.value != 0 && is_own(at, &arguments, has_variables) {
-                        memory(seen, (at, library.size_of(to).unwrap_or(1).max(1)), &arguments);
+                        memory(seen, at, &arguments);
                     }
                 }
                 kind => number(seen, kind, word.value),
@@ -125,7 +130,7 @@ fn is_own(at: usize, arguments: &[Argument], has_variables: bool) -> bool {
     let own = &arguments[at];
     let mut others = arguments.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other);
     let is_start = own.word.block == Some(own.word.value);
-    let has_way = |other: &Argument| other.touches(own) || !is_start && other.leads_on();
+    let has_way = |other: &Argument| other.touches(own, arguments) || !is_start && other.leads_on();
     (is_start || !has_variables) && !others.any(has_way)
 }
 
@@ -134,6 +139,8 @@ struct Argument<'a> {
     param: &'a Param,
     word: &'a Word,
     touched: Option<&'a Touched>,
+    /// Bytes of an element.
+    size: u64,
 }
 
 impl Argument<'_> {
@@ -148,17 +155,42 @@ impl Argument<'_> {
     }
 
     /// Whether what C touches behind one of the two may go on behind the other.
-    fn touches(&self, other: &Self) -> bool {
+    fn touches(&self, other: &Self, arguments: &[Argument]) -> bool {
         let [is_pointer, is_other] = [self, other].map(|one| {
             matches!(one.param.ty.kind, TypeKind::Pointer(_) | TypeKind::Array { .. }) && one.word.value != 0
         });
         let (low, high) = if self.word.value <= other.word.value { (self, other) } else { (other, self) };
         let end = low.word.value.saturating_add(low.touched.map_or(0, |touched| touched.bytes));
-        is_pointer && is_other && self.word.block == other.word.block && end >= high.word.value
+        // What lies in turns behind both would count as behind the higher one alone.
+        let is_apart = end < high.word.value && self.is_counted(arguments) && other.is_counted(arguments);
+        is_pointer && is_other && self.word.block == other.word.block && !is_apart
+    }
+
+    /// Whether C touches as many elements as another argument says.
+    fn is_counted(&self, arguments: &[Argument]) -> bool {
+        let elements = self.elements();
+        let says = |other: &Argument| {
+            length_of(&other.param.ty, other.word).and_then(|length| u64::try_from(length).ok())
+                == Some(elements)
+        };
+        arguments.iter().any(says)
+    }
+
+    /// How many elements C touches.
+    fn elements(&self) -> u64 {
+        self.touched.map_or(0, |touched| touched.bytes).div_ceil(self.size)
     }
 }
 
-fn memory(seen: &mut ObservedParam, (at, size): (usize, u64), arguments: &[Argument]) {
+/// Bytes of what a pointer leads to; 1 where that is not known.
+fn element_size(library: &Library, ty: &CType) -> u64 {
+    match &ty.kind {
+        TypeKind::Pointer(to) | TypeKind::Array { of: to, .. } => library.size_of(to).unwrap_or(1).max(1),
+        _ => 1,
+    }
+}
+
+fn memory(seen: &mut ObservedParam, at: usize, arguments: &[Argument]) {
     let Argument { word, touched, .. } = arguments[at];
     seen.known += 1;
     let bytes = touched.map_or(0, |touched| touched.bytes);
@@ -171,7 +203,7 @@ fn memory(seen: &mut ObservedParam, (at, size): (usize, u64), arguments: &[Argum
         (None, Some(_)) => seen.beyond_texts += u64::from(bytes > 0),
         (None, None) => {}
     }
-    let elements = bytes.div_ceil(size);
+    let elements = arguments[at].elements();
     let [least, most] = seen.touched.unwrap_or([elements; 2]);
     seen.touched = Some([least.min(elements), most.max(elements)]);
     for Argument { param, word, .. } in arguments {
@@ -200,7 +232,12 @@ fn length_of(ty: &CType, word: &Word) -> Option<i64> {
 
 fn result(seen: &mut ObservedResult, call: &Call, arguments: &[Argument]) {
     let own = &call.result;
-    let is_within = |word: &Word| own.block.is_some() && word.block == own.block;
+    let end = |word: &Word| Some(word.value + word.room?);
+    let is_within = |word: &Word| match own.block {
+        Some(_) => word.block == own.block,
+        // One constant has one end.
+        None => own.is_constant && word.is_constant && end(word) == end(own),
+    };
     let within = arguments
         .iter()
         .find(|Argument { word, .. }| word.value != 0 && (is_within(word) || word.value == own.value));
@@ -231,9 +268,17 @@ mod tests {
             two.clone().map(|(to, ..)| Param { name: "p".into(), ty: pointer(to), uses: Vec::new() });
         let words = two.clone().map(|(_, value, block, _)| Word { value, block, ..Word::default() });
         let touched = two.map(|(.., bytes)| Touched { argument: 0, bytes, written: 0 });
-        let argument =
-            |at: usize| Argument { param: &params[at], word: &words[at], touched: Some(&touched[at]) };
-        is_own(0, &[argument(0), argument(1)], has_variables)
+        let int = crate::symbol::fixture::int("int", true, 32);
+        let count = Param { name: "n".into(), ty: int, uses: Vec::new() };
+        let ten = Word { value: 10, ..Word::default() };
+        let argument = |at: usize| Argument {
+            param: &params[at],
+            word: &words[at],
+            touched: Some(&touched[at]),
+            size: 4,
+        };
+        let count = Argument { param: &count, word: &ten, touched: None, size: 1 };
+        is_own(0, &[argument(0), argument(1), count], has_variables)
     }
 
     #[test]
@@ -246,8 +291,10 @@ mod tests {
         assert!(!is_known([(INT, 108, Some(100), 40), (INT, 500, Some(500), 8)], true));
         assert!(!is_known([(INT, 108, Some(100), 40), (record(), 500, Some(500), 8)], false));
         assert!(is_known([(INT, 108, Some(100), 40), (record(), 0, None, 0)], false));
-        // Two parts of one block, with room between them and without.
-        assert!(is_known([(INT, 100, Some(100), 40), (INT, 200, Some(100), 8)], false));
+        // Two parts of one block, of which an argument says how long they are, with room between them and without.
+        assert!(is_known([(INT, 100, Some(100), 40), (INT, 200, Some(100), 40)], false));
+        assert!(!is_known([(INT, 100, Some(100), 40), (INT, 140, Some(100), 40)], false));
+        assert!(!is_known([(INT, 100, Some(100), 4), (INT, 200, Some(100), 40)], false));
         assert!(!is_known([(INT, 100, Some(100), 100), (INT, 200, Some(100), 8)], false));
         assert!(!is_known([(INT, 200, Some(100), 8), (INT, 100, Some(100), 100)], false));
         // The same memory twice.

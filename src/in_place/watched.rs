@@ -3,7 +3,7 @@
 /// One call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// What the registers for integers held that have arguments.
+    /// The arguments that are integers or pointers: those in registers, then those on the stack.
     pub arguments: Vec<Word>,
     pub result: Word,
     /// The result is a block that the call allocated.

@@ -8,6 +8,32 @@ use crate::project::FunctionPlan;
 use crate::symbol::SymbolName;
 use crate::verdict::{Grade, Proofs, RunStats, Verdict};
 
+/// What became of the harness of a function in a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Harness {
+    Missing,
+    Judged,
+    /// C differs from itself in it, whatever the port does.
+    Unsound(String),
+    /// A run of the port did not come to an end, or met a fault of C.
+    Stopped(String),
+}
+
+impl Harness {
+    /// After a run with this verdict.
+    pub fn after(verdict: &Verdict, planned: &FunctionPlan) -> Self {
+        match verdict {
+            _ if planned.judgeable.contract().is_none() => Self::Missing,
+            Verdict::CFault { found, .. } => Self::Stopped(found.kind.told().to_owned()),
+            Verdict::Vacuous { reason, stats } if *stats == RunStats::default() => {
+                Self::Unsound(reason.clone())
+            }
+            Verdict::Vacuous { reason, .. } => Self::Stopped(reason.clone()),
+            Verdict::Unrefuted(_) | Verdict::Refuted { .. } => Self::Judged,
+        }
+    }
+}
+
 /// The outcome of judging a port.
 #[derive(Debug, Clone)]
 pub struct Outcome {
@@ -57,7 +83,7 @@ impl Outcome {
     pub fn with_place(
         self,
         place: &Joined,
-        callees_in_c: &[SymbolName],
+        (callees_in_c, harness): (&[SymbolName], &Harness),
         proposed_by: Option<&str>,
         asked: &Grades,
     ) -> Self {
@@ -87,6 +113,17 @@ impl Outcome {
             alone.shortcomings.push(format!("some calls of C are not judged: {}", left(outside)));
         }
         if self.grade == Grade::Unverifiable {
+            match harness {
+                Harness::Missing | Harness::Judged => {}
+                Harness::Unsound(why) => alone.shortcomings.push(format!("drivers judge it alone: {why}")),
+                // A port may bring this about, so that the harness does not get to what would refute it.
+                Harness::Stopped(why) => {
+                    alone.grade = alone.grade.min(Grade::Weak);
+                    alone
+                        .shortcomings
+                        .push(format!("drivers judge it alone, because its harness was stopped: {why}"));
+                }
+            }
             return alone;
         }
         let joined = graded(&self.stats, place.proofs.clone(), proposed_by);

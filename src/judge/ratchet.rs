@@ -2,6 +2,7 @@
 //! judged with.
 
 use super::in_place::Joined;
+use super::outcome::Harness;
 use super::{Judge, Outcome};
 use crate::error::Result;
 use crate::evidence::lock::{Entry, Lock};
@@ -58,7 +59,8 @@ impl Judge<'_> {
             Some(place) => {
                 let contract = planned.judgeable.contract();
                 let proposed_by = contract.and_then(|contract| contract.proposed_by.as_deref());
-                outcome.with_place(place, callees_in_c, proposed_by, asked)
+                let harness = Harness::after(verdict, planned);
+                outcome.with_place(place, (callees_in_c, &harness), proposed_by, asked)
             }
             None => outcome,
         };

@@ -62,7 +62,10 @@ pub struct PortState {
     /// The candidate is accepted, but the tree has changed: it is only audited, built and tried briefly there.
     settling: bool,
     /// Without a harness, only the acceptance run, inside of drivers' executions, tries the candidate.
+    /// Whether a harness judges the present candidate.
     has_harness: bool,
+    /// Whether one judges each new candidate.
+    begins_with_harness: bool,
     /// Whether drivers can judge alone.
     has_drivers: bool,
     /// C's fault because of which the harness no longer judges.
@@ -92,6 +95,7 @@ impl PortState {
             phase: Phase::Compilation,
             settling: false,
             has_harness: true,
+            begins_with_harness: true,
             has_drivers: false,
             fault: None,
             counters: Counters::default(),
@@ -105,7 +109,7 @@ impl PortState {
     /// The same for a function that has no harness.
     #[must_use]
     pub fn without_harness(self) -> Self {
-        Self { has_harness: false, ..self }
+        Self { has_harness: false, begins_with_harness: false, ..self }
     }
 
     /// The same for a function that drivers can judge alone, if the harness cannot.
@@ -198,7 +202,11 @@ fn came(state: &mut PortState, node: Node, outcome: Outcome) -> Step {
             Step::Audit
         }
         (Node::AskPrototyper | Node::AskEnhancer, outcome) => answered(state, outcome),
-        (Node::Audit, Outcome::AuditPassed) => Step::Build,
+        (Node::Audit, Outcome::AuditPassed) => {
+            // A fault that one candidate met says nothing of the next one.
+            (state.has_harness, state.fault) = (state.begins_with_harness, None);
+            Step::Build
+        }
         // After the build the linkage proof reads the object files, which may show what the source did not.
         (Node::Audit | Node::Build, Outcome::AuditRejected(key)) => failed(state, Why::RejectedByAudit, key),
         (Node::Build, Outcome::Built) if state.has_harness => Step::Smoke,

@@ -85,6 +85,8 @@ pub struct FunctionPlan {
     pub judgeable: Judgeable,
     /// A person wrote the contract.
     pub edited: bool,
+    /// Without the calls that drivers made, it would be another one, or there would be one.
+    pub learned: bool,
     /// The text of its fuzz target, if one judges it instead of the roles.
     pub target: Option<String>,
     /// A person requested a fuzz target, and there is none.
@@ -175,12 +177,20 @@ impl Project {
         project.without_static = missing.collect();
         let facts = FactTable::with_calls(&project.library, &project.calls);
         let handles = Handles::of(&project.library, &facts);
+        let text = (!project.calls.0.is_empty()).then(|| FactTable::build(&project.library));
+        let of_text = text.as_ref().map(|facts| (facts, Handles::of(&project.library, facts)));
         for function in &project.library.functions {
             let Some(signature) = bindings.functions.get(&function.name) else { continue };
             if function.unsupported.is_some() {
                 continue;
             }
             let (judgeable, edited) = project.contract_of(&facts, &handles, function)?;
+            let learned = match &of_text {
+                Some((facts, handles)) if !edited => {
+                    observed_calls::differ(&judgeable, &project.contract_of(facts, handles, function)?.0)
+                }
+                _ => false,
+            };
             let aimed = project.under_target(&facts, function, judgeable)?;
             let names = function.params.iter().map(|param| param.name.as_str());
             let c = CSignature::of(&signature.sig, names).spelled_out(function, &project.library);
@@ -190,6 +200,7 @@ impl Project {
                 c,
                 judgeable: aimed.judgeable,
                 edited,
+                learned,
                 target: aimed.target,
                 wants_target: aimed.wanted,
                 helpers: aimed.helpers,

@@ -4,9 +4,11 @@ use super::Project;
 use crate::config::Config;
 use crate::contract::facts::FactTable;
 use crate::contract::observed::Calls;
+use crate::contract::types::{Contract, Judgeable};
 use crate::error::Result;
 use crate::platform::workspace::Workspace;
 use fs_err as fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 impl Project {
@@ -33,7 +35,16 @@ pub(super) fn read(workspace: &Workspace, config: &Config) -> Result<Calls> {
             let shown = path.strip_prefix(workspace.root()).unwrap_or(&path);
             Calls::parse(&text, &shown.display().to_string())
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Calls::default()),
+        // `init` says what to do about a file in the place of the folder.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(Calls::default())
+        }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether two inferences give different contracts.
+pub(super) fn differ(one: &Judgeable, other: &Judgeable) -> bool {
+    let bare = |judgeable: &Judgeable| judgeable.contract().map(Contract::without_reasons);
+    bare(one) != bare(other)
 }

@@ -154,7 +154,7 @@ enum purpose {
     REPLACES, /* candidate 0 in the place of C */
 };
 
-/* Blocks that a watched call allocates: the first ones. */
+/* Blocks that a watched call allocates: the newest ones. */
 #define MADE 64
 /* Its arguments that are integers. */
 #define WATCHED 16

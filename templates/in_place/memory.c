@@ -213,8 +213,8 @@ void *implfuzz_of_malloc(size_t bytes)
     STATE->allocations = STATE->allocations * 31 + bytes + 1;
     STATE->allocated++;
     unsigned char *data = (unsigned char *)block + HEADER;
-    if (STATE->purpose == WATCHES && STATE->made_count < MADE)
-        STATE->made[STATE->made_count++] = (uintptr_t)data;
+    if (STATE->purpose == WATCHES)
+        STATE->made[STATE->made_count++ % MADE] = (uintptr_t)data;
     memset(data, STATE->fresh, bytes);
     memset(data + bytes, STATE->red, capacity(block) - bytes);
     return data;

@@ -11,8 +11,6 @@
 
 /* Watched calls of one input: other inputs show more. */
 #define MOST_OF_INPUT 8
-/* The longest text whose end is looked for. */
-#define LONGEST_TEXT ((size_t)1 << 16)
 /* Bytes behind a pointer to memory of which the end is not known. */
 #define FAR ((uint64_t)1 << 16)
 /* All words of a call. */
@@ -43,7 +41,7 @@ static int can_read(const unsigned char *address, const struct extent *extent)
         return (size_t)(extent->end - address) >= 8;
     if (address >= variables->start && address < variables->start + bytes)
         return (size_t)(variables->start + bytes - address) >= 8;
-    return address >= STATE->judged_frame && address + 8 <= STATE->stack_base;
+    return address >= STATE->judged_frame && address < STATE->stack_base && (size_t)(STATE->stack_base - address) >= 8;
 }
 
 /* Room for the words of a call. */
@@ -71,9 +69,9 @@ static void describe(struct line *line, uint64_t word, struct extent extent)
     else if (extent.end)
         put(line, ",c", 0);
     if (extent.end) {
-        size_t room = (size_t)(extent.end - address), most = room < LONGEST_TEXT ? room : LONGEST_TEXT;
+        size_t room = (size_t)(extent.end - address);
         put(line, ",r%lu", room);
-        const unsigned char *nul = memchr(address, 0, most);
+        const unsigned char *nul = memchr(address, 0, room);
         if (nul)
             put(line, ",t%lu", (size_t)(nul - address));
     }
@@ -110,9 +108,12 @@ void implfuzz_watch(uint32_t entry, struct registers *registers, const void *arg
     STATE->is_watching = 0;
     put(&line, " =", 0);
     describe(&line, result->integer[0], extent_of((void *)result->integer[0]));
-    for (size_t at = 0; at < STATE->made_count; at++)
-        if (STATE->made[at] == result->integer[0])
+    size_t made = STATE->made_count < MADE ? STATE->made_count : MADE;
+    for (size_t at = 0; at < made; at++)
+        if (STATE->made[at] == result->integer[0]) {
             put(&line, ",n", 0);
+            break;
+        }
     for (size_t at = 0; at < STATE->watched_count; at++) {
         const struct watched *own = &STATE->watched[at];
         if (were_live[at] && !is_live(own->word))

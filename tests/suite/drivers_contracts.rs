@@ -62,7 +62,6 @@ fn headers_choose_what_a_driver_calls() {
     repo.run(&["drivers", "--header", "less.h"]).code(2).shows("--new");
 }
 
-/// What contracts and C allow, and what would be wrong C text if it were pasted.
 #[test]
 fn all_public_headers_are_called_but_no_private_one() {
     let header = |name: &str| format!("unsigned {name}_one(unsigned a);\nunsigned {name}_two(unsigned a);\n");
@@ -89,6 +88,7 @@ fn all_public_headers_are_called_but_no_private_one() {
     );
 }
 
+/// What contracts and C allow, and what would be wrong C text if it were pasted.
 #[test]
 fn drivers_keep_to_limits_and_survive_odd_names() {
     let repo = Repo::empty();

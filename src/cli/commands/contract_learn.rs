@@ -3,9 +3,9 @@
 use super::Session;
 use super::cells::role;
 use crate::contract::learned::borne_out;
-use crate::contract::types::{Contract, Signature};
+use crate::contract::types::{Contract, Role, Signature};
 use crate::drivers::{self, Inputs};
-use crate::error::{ExitCode, Result};
+use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::event::Reporter;
 use crate::project::{FunctionPlan, Project};
 use crate::report::Table;
@@ -27,7 +27,7 @@ struct Change {
 /// What was learned.
 struct Learned {
     changes: Vec<Change>,
-    /// Parameters whose roles calls bear out.
+    /// Pointers whose roles calls bear out.
     confirmed: usize,
     /// Functions whose calls were watched.
     watched: usize,
@@ -39,7 +39,19 @@ struct Learned {
 /// Those of running the drivers, and Ctrl-C; `Config` where there is no driver.
 pub fn learn(session: &Session, project: Project, mut reporter: Box<dyn Reporter + '_>) -> Result<ExitCode> {
     let report = drivers::run(&project, Inputs::Kept, &session.interrupt, reporter.as_mut())?;
-    let calls = drivers::observed(&project, &report, &session.interrupt, reporter.as_mut())?;
+    if report.drivers.is_empty() {
+        let text = "no driver of the repository could be built, so there are no calls";
+        return Err(Error::new(ErrorKind::Config, text).help("cargo implfuzz drivers"));
+    }
+    let mut calls = drivers::observed(&project, &report, &session.interrupt, reporter.as_mut())?;
+    // What was seen earlier of the same C text holds.
+    let facts = project.facts();
+    for planned in &project.planned {
+        if let Some(known) = facts.observed(&planned.function) {
+            calls.0.entry(planned.function.name.clone()).or_insert_with(|| known.clone());
+        }
+    }
+    drop(facts);
     let path = project.calls_path();
     let shown = project.shown(&path);
     let mut transaction = project.workspace.transaction();
@@ -65,7 +77,7 @@ fn contracts(planned: &[FunctionPlan]) -> BTreeMap<SymbolName, Option<Contract>>
 }
 
 fn changes(before: &BTreeMap<SymbolName, Option<Contract>>, project: &Project) -> Vec<Change> {
-    let mut all = Vec::new();
+    let (mut all, facts) = (Vec::new(), project.facts());
     for planned in project.planned.iter().filter(|planned| !planned.edited) {
         let symbol = &planned.function.name;
         let old = before.get(symbol).and_then(Option::as_ref);
@@ -87,7 +99,7 @@ fn changes(before: &BTreeMap<SymbolName, Option<Contract>>, project: &Project) -
             }
             (Some(old), Some(new)) => {
                 for (was, is) in old.params.iter().zip(&new.params).filter(|(was, is)| was.role != is.role) {
-                    let calls = project.calls.of(&planned.function);
+                    let calls = facts.observed(&planned.function);
                     let why = calls.and_then(|calls| borne_out(&is.name, &is.role, calls));
                     all.push(change(Some(&is.name), &role(was), &role(is), &why.unwrap_or_default()));
                 }
@@ -104,17 +116,13 @@ fn changes(before: &BTreeMap<SymbolName, Option<Contract>>, project: &Project) -
     all
 }
 
-/// How many parameters have roles that calls bear out.
+/// How many pointers have roles that calls bear out.
 fn confirmed(project: &Project) -> usize {
+    let facts = project.facts();
     let of = |planned: &FunctionPlan| {
-        let (contract, calls) = (planned.judgeable.contract()?, project.calls.of(&planned.function)?);
-        Some(
-            contract
-                .params
-                .iter()
-                .filter(|param| borne_out(&param.name, &param.role, calls).is_some())
-                .count(),
-        )
+        let (contract, calls) = (planned.judgeable.contract()?, facts.observed(&planned.function)?);
+        let memory = contract.params.iter().filter(|param| !matches!(param.role, Role::Value(_)));
+        Some(memory.filter(|param| borne_out(&param.name, &param.role, calls).is_some()).count())
     };
     project.planned.iter().filter_map(of).sum()
 }

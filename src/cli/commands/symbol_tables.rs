@@ -31,6 +31,9 @@ fn remarks(judgement: &Judgement) -> String {
     if judgement.contract_edited {
         parts.push("contract edited by hand".into());
     }
+    if judgement.contract_learned {
+        parts.push("contract from calls of drivers".into());
+    }
     // For a weak port, the reasons already say this.
     if judgement.grade != Grade::Weak {
         parts.extend(calls_c(&judgement.callees_in_c));

@@ -54,6 +54,8 @@ pub struct Judgement {
     pub provenance: Option<String>,
     /// A person wrote the contract, and so decided which inputs are tried.
     pub contract_edited: bool,
+    /// The contract follows from calls that drivers made, and not from the C text alone.
+    pub contract_learned: bool,
     /// How the last run left it, where it has no port.
     pub last_run: Option<String>,
     /// A problem of a port that was not judged just now.
@@ -81,6 +83,7 @@ impl Judgement {
             grade,
             reason,
             // A contract that a model proposed is not a person's; another remark reports it.
+            contract_learned: planned.learned,
             contract_edited: planned.edited
                 && planned.judgeable.contract().is_none_or(|contract| contract.proposed_by.is_none()),
             ..Self::default()

@@ -205,6 +205,10 @@ impl<'p> Trial<'p> {
             (Some(outcome), _) => self.without_run(&self.without_drivers(outcome), judging),
             (None, Some(ran)) => match (&self.ask, &ran.0) {
                 (Ask::Short(known), Verdict::Unrefuted(_)) => Ok((**known).clone()),
+                // A short run asks no driver, and C's fault is not the port's.
+                (Ask::Short(known), Verdict::CFault { .. }) if known.in_place.is_some() => {
+                    Ok((**known).clone())
+                }
                 _ => self.with_run(ran, judging, grounds),
             },
             (None, None) => Err(Error::new(ErrorKind::Internal, "a port was neither run nor refused")),

@@ -15,11 +15,10 @@ impl<'p> FunctionPort<'p> {
         let without = match &self.planned.judgeable {
             Judgeable::NotYet(why) => Some(why.clone()),
             Judgeable::Yes(_) if self.state.has_harness() => None,
-            // `trouble` is C's fault in the harness.
-            Judgeable::Yes(_) => session.grounds.differs(self.planned).or_else(|| Some(self.trouble.clone())),
+            Judgeable::Yes(_) => session.grounds.differs(self.planned),
         };
+        // After a fault of C, the verdict of its run stands.
         if let Some(reason) = without {
-            self.context = self.context.clone().judged_in_place();
             let verdict = Verdict::Vacuous { reason, stats: RunStats::default() };
             self.accepted = Some((verdict, Measured::default()));
         }

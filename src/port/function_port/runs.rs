@@ -12,7 +12,7 @@ use crate::port::feedback;
 use crate::port::session::Session;
 use crate::port::supervisor::{Outcome, Step};
 use crate::project::ported::PortModule;
-use crate::verdict::{Finding, RunStats, Verdict};
+use crate::verdict::{Finding, Measured, RunStats, Verdict};
 use std::path::{Path, PathBuf};
 
 /// Whether prompts may show the inputs of a run.
@@ -63,7 +63,10 @@ impl<'p> FunctionPort<'p> {
     pub fn ran(&mut self, session: &mut Session<'p>, step: &Step, verdict: Verdict) -> Result<Outcome> {
         let outcome = self.outcome(session, &verdict, Inputs::Shown, Outcome::Unrefuted, Outcome::Refuted)?;
         let (budget, asked) = (session.judge.loop_budget(), session.judge.acceptance_budget());
-        if *step == Step::Fuzz {
+        if matches!(verdict, Verdict::CFault { .. }) {
+            // Drivers may go on with the candidate.
+            self.accepted = Some((verdict, Measured::default()));
+        } else if *step == Step::Fuzz {
             // With the same binary, inputs and seed, the acceptance run would repeat this run.
             self.looped = budget.covers(&asked).then_some(verdict);
             // Its C faults are already stored.
@@ -82,10 +85,14 @@ impl<'p> FunctionPort<'p> {
     pub fn judged(&mut self, session: &mut Session<'p>, ran: Ran, gate: Option<Verdict>) -> Result<Outcome> {
         let (good, bad) = (Outcome::AcceptanceUnrefuted, Outcome::AcceptanceRefuted);
         let mut outcome = self.outcome(session, &ran.0, Inputs::Shown, good.clone(), bad)?;
+        let mut accepted = ran;
         if let Some(gate) = gate.filter(|_| outcome == good) {
             outcome = self.outcome(session, &gate, Inputs::Hidden, good, bad)?;
+            if matches!(gate, Verdict::CFault { .. }) {
+                accepted = (gate, Measured::default());
+            }
         }
-        self.accepted = Some(ran);
+        self.accepted = Some(accepted);
         Ok(outcome)
     }
 

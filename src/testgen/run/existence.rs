@@ -131,6 +131,7 @@ mod tests {
             c: CSignature::of(&syn::parse_str(c).unwrap(), []),
             judgeable: Judgeable::NotYet("it is a test".into()),
             edited: false,
+            learned: false,
             target: None,
             wants_target: false,
             helpers: Vec::new(),

@@ -330,6 +330,7 @@ fn plan(at: usize) -> FunctionPlan {
         c: CSignature::of(&c, []),
         judgeable: Judgeable::NotYet("it is a test".into()),
         edited: false,
+        learned: false,
         target: None,
         wants_target: false,
         helpers: Vec::new(),
