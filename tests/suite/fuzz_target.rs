@@ -90,7 +90,7 @@ fn what_no_contract_says_is_ported_under_a_target_and_weak_until_a_person_approv
     assert_eq!(repo.asked(), 3);
     let (first, second) = (repo.prompt(1), repo.prompt(2));
     assert!(first.contains("\"role\":\"target-writer\""), "{first}");
-    assert!(first.contains("side.call(at: *mut *const ::core::ffi::c_char) -> usize"), "{first}");
+    assert!(first.contains("side.call(at: *mut *const core::ffi::c_char) -> usize"), "{first}");
     assert!(second.contains("side.call(at, 1)") && second.contains("does not compile"), "{second}");
     let text = repo.read("rust/fuzz/targets/word.rs");
     assert!(text.contains("Proposed by `command/sh`"), "{text}");
