@@ -3,7 +3,7 @@
 
 use super::length_inference::Size;
 use super::observed::{Observed, ObservedParam};
-use super::types::{Direction, Returns, Role};
+use super::types::{Direction, Parameter, Returns, Role};
 use crate::symbol::{Function, Param, TypeKind};
 
 /// Fewest calls from which more follows than that a role is wrong.
@@ -121,8 +121,17 @@ pub(super) fn contradicted_result(observed: &Observed, returns: Returns) -> Opti
     )
 }
 
-/// Whether calls show that a length is never below zero, so that a slice can have it.
-pub(super) fn is_never_negative(observed: &Observed, name: &str) -> bool {
+/// Whether calls show that a length is never below zero, and is the length of its buffers, so that slices can have it.
+pub(super) fn is_never_negative(observed: &Observed, name: &str, all: &[Parameter]) -> bool {
+    let has_length = |param: &&Parameter| param.role.buffer().is_some_and(|buffer| buffer.length == name);
+    let is_filled = |param: &Parameter| {
+        let seen = observed.params.get(&param.name);
+        let fit = seen.and_then(|seen| Some((seen.lengths.get(name)?, seen.known)));
+        fit.is_some_and(|(fit, known)| known >= FEW && fit.exceeds == 0 && fit.fills * 2 >= known)
+    };
+    if !all.iter().filter(has_length).all(is_filled) {
+        return false;
+    }
     let values = observed.params.get(name).and_then(|seen| seen.values);
     observed.calls >= FEW && values.is_some_and(|[least, most]| least >= 0 && most > 0)
 }

@@ -51,15 +51,20 @@ fn keeps_c(function: &Function, parameter: &Parameter, all: &[Parameter], calls:
     let compared = |edges: &[&str]| function.comparisons.iter().any(|c| edge(c, edges));
     let beside_null = function.comparisons.iter().any(|c| lines.contains(&c.line) && edge(c, &["0", "1"]));
     (param.uses.iter().any(truth) || beside_null)
-        || (signed && (may_compute_below_zero(function, param, calls) || compared(&["0", "1", "-1"])))
+        || (signed && (may_compute_below_zero((function, all), param, calls) || compared(&["0", "1", "-1"])))
 }
 
 /// Whether C may compute something from a negative length that an empty slice cannot represent.
-fn may_compute_below_zero(function: &Function, param: &Param, calls: Option<&Observed>) -> bool {
+fn may_compute_below_zero(
+    (function, all): (&Function, &[Parameter]),
+    param: &Param,
+    calls: Option<&Observed>,
+) -> bool {
     let computes = |used: &ParamUse| {
         matches!(used.kind, UseKind::Arithmetic | UseKind::Returned | UseKind::Stored { .. } | UseKind::Other)
     };
-    let is_known = |calls: &Observed| is_never_negative(calls, &param.name) && !is_examined(function, param);
+    let is_known =
+        |calls: &Observed| is_never_negative(calls, &param.name, all) && !is_examined(function, param);
     param.uses.iter().any(computes) && !calls.is_some_and(is_known)
 }
 
@@ -86,8 +91,8 @@ pub(super) fn rules(function: &Function, params: &[Parameter], calls: Option<&Ob
         let signed = matches!(param.ty.kind, TypeKind::Int { signed: true, .. });
         is_length
             && signed
-            && may_compute_below_zero(function, param, None)
-            && !may_compute_below_zero(function, param, calls)
+            && may_compute_below_zero((function, params), param, None)
+            && !may_compute_below_zero((function, params), param, calls)
     };
     function.params.iter().filter(is_bound).map(|param| format!("{} >= 0", param.name)).collect()
 }
