@@ -28,9 +28,10 @@ fn contradiction(name: &str, role: &Role, seen: &ObservedParam) -> Option<String
         }
         Role::Pointer(_) => beyond(1),
         Role::FixedArray(array) => beyond(array.len as u64),
-        Role::Room(room) => {
-            (most > room.len as u64).then(|| format!("up to {most} elements behind `{name}`"))
-        }
+        // Memory of unknown size grows with what calls show.
+        Role::Room(_) => beyond(LONGEST),
+        // A pointer to a length leads to one number.
+        Role::Length(_) => beyond(1),
         Role::CString(_) => {
             (seen.beyond_texts > 0).then(|| format!("bytes behind the NUL of the text `{name}`"))
         }
@@ -122,7 +123,7 @@ pub(super) fn contradicted_result(observed: &Observed, returns: Returns) -> Opti
 }
 
 /// Whether calls show that a length is never below zero, and is the length of its buffers, so that slices can have it.
-pub(super) fn is_never_negative(observed: &Observed, name: &str, all: &[Parameter]) -> bool {
+pub(super) fn allows_slices(observed: &Observed, name: &str, all: &[Parameter]) -> bool {
     let has_length = |param: &&Parameter| param.role.buffer().is_some_and(|buffer| buffer.length == name);
     let is_filled = |param: &Parameter| {
         let seen = observed.params.get(&param.name);
@@ -265,7 +266,10 @@ mod tests {
         let single = Role::Pointer(roles::Pointer { direction: Direction::In, nullable: false });
         let text = Role::CString(roles::CString { max: 9, nullable: false });
         let seen = calls(1, [4, 4], &[("a", [0, 0, 1])]);
+        let room = Role::Room(roles::Room { direction: Direction::In, len: 2, nullable: false });
         for (role, is_wrong) in [
+            (room, false),
+            (Role::Length(roles::Length), true),
             (array(3), true),
             (array(4), false),
             (single, true),

@@ -1,7 +1,7 @@
 //! Which signature the Rust function gets: a safe one, or C's.
 
 use super::facts::identifiers;
-use super::learned::is_never_negative;
+use super::learned::allows_slices;
 use super::length_inference::counts_behind;
 use super::observed::Observed;
 use super::parameter_roles;
@@ -63,8 +63,7 @@ fn may_compute_below_zero(
     let computes = |used: &ParamUse| {
         matches!(used.kind, UseKind::Arithmetic | UseKind::Returned | UseKind::Stored { .. } | UseKind::Other)
     };
-    let is_known =
-        |calls: &Observed| is_never_negative(calls, &param.name, all) && !is_examined(function, param);
+    let is_known = |calls: &Observed| allows_slices(calls, &param.name, all) && !is_examined(function, param);
     param.uses.iter().any(computes) && !calls.is_some_and(is_known)
 }
 

@@ -4,7 +4,6 @@ use super::{Report, Work};
 use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::fuzz::coverage::{Counters, Tables, counters};
-use crate::in_place::build;
 use crate::in_place::candidates::Candidates;
 use crate::in_place::run::{self, Number};
 use crate::platform::process::Interrupt;
@@ -37,11 +36,7 @@ pub fn branches(
     let entries = work.entries()?;
     let parts = work.parts(&entries, Candidates::Branches);
     let dir = work.dir("branches");
-    let built = build::library(parts, work.place(&dir)?)?;
-    let mut programs = Vec::new();
-    for driven in &report.drivers {
-        programs.push(built.program(&driven.driver, parts, work.place(&dir)?)?);
-    }
+    let programs = work.programs(report, parts, &dir)?;
     let one = |(function, calls): &(Number, Vec<u64>)| {
         let mut profiles = Vec::new();
         for ((driven, program), calls) in report.drivers.iter().zip(&programs).zip(calls) {

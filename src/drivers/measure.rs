@@ -6,7 +6,6 @@ use crate::c::mutants::{Mutant, Mutants, Plant, mutants};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::event::{Event, Reporter};
-use crate::in_place::build;
 use crate::in_place::candidates::Candidates;
 use crate::in_place::focus::Wanted;
 use crate::in_place::run::{self, Enough, Judged, Number};
@@ -81,11 +80,7 @@ pub fn measure(
     let entries = work.entries()?;
     let parts = work.parts(&entries, Candidates::Mutants(&made));
     let dir = work.dir("mutants");
-    let built = build::library(parts, work.place(&dir)?)?;
-    let mut programs = Vec::new();
-    for driven in &report.drivers {
-        programs.push(built.program(&driven.driver, parts, work.place(&dir)?)?);
-    }
+    let programs = work.programs(report, parts, &dir)?;
     reporter.event(Event::StepFinished { message: String::new() });
     let enough = enough_of(&project.config, CALLS);
     let judge = |numbers: &[Number], inputs: InputsOf, reporter: &mut dyn Reporter| {

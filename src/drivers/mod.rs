@@ -28,7 +28,7 @@ use crate::digest::of_parts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::evidence::fingerprint::drivers_hash;
-use crate::in_place::build::{Parts, flags};
+use crate::in_place::build::{self, Parts, flags};
 use crate::in_place::candidates::Candidates;
 use crate::in_place::corpus::Corpus;
 use crate::in_place::driver::{Driver, drivers};
@@ -236,6 +236,13 @@ impl<'p> Work<'p> {
 
     fn entries(&self) -> Result<Entries> {
         self.project.entries(self.interrupt)
+    }
+
+    /// The programs of the drivers of a report, in their order, built in this folder.
+    fn programs(&self, report: &Report, parts: Parts, dir: &Path) -> Result<Vec<PathBuf>> {
+        let built = build::library(parts, self.place(dir)?)?;
+        let program = |driven: &Driven| built.program(&driven.driver, parts, self.place(dir)?);
+        report.drivers.iter().map(program).collect()
     }
 
     fn parts<'a>(&'a self, entries: &'a Entries, candidates: Candidates<'a>) -> Parts<'a> {

@@ -5,7 +5,6 @@ use crate::contract::observed::{Calls, Observed, ObservedParam, ObservedResult, 
 use crate::contract::state::is_variable;
 use crate::error::Result;
 use crate::event::{Event, Reporter};
-use crate::in_place::build;
 use crate::in_place::candidates::Candidates;
 use crate::in_place::run::{self, Number};
 use crate::in_place::table::integers_before;
@@ -35,11 +34,7 @@ pub fn observed(
     let entries = work.entries()?;
     let parts = work.parts(&entries, Candidates::Watched);
     let dir = work.dir("watched");
-    let built = build::library(parts, work.place(&dir)?)?;
-    let mut programs = Vec::new();
-    for driven in &report.drivers {
-        programs.push(built.program(&driven.driver, parts, work.place(&dir)?)?);
-    }
+    let programs = work.programs(report, parts, &dir)?;
     let library = &project.library;
     let index = LibraryIndex::of(library);
     let one = |number: Number| {

@@ -21,12 +21,12 @@ pub enum Harness {
 
 impl Harness {
     /// After a run with this verdict.
-    pub fn after(verdict: &Verdict, planned: &FunctionPlan) -> Self {
+    pub fn after(verdict: &Verdict, planned: &FunctionPlan, place: &Joined) -> Self {
         match verdict {
             _ if planned.judgeable.contract().is_none() => Self::Missing,
             Verdict::CFault { found, .. } => Self::Stopped(found.kind.told().to_owned()),
-            Verdict::Vacuous { reason, stats } if *stats == RunStats::default() => {
-                Self::Unsound(reason.clone())
+            Verdict::Vacuous { .. } if let Some(difference) = &place.unsound => {
+                Self::Unsound(difference.clone())
             }
             Verdict::Vacuous { reason, .. } => Self::Stopped(reason.clone()),
             Verdict::Unrefuted(_) | Verdict::Refuted { .. } => Self::Judged,
@@ -115,7 +115,9 @@ impl Outcome {
         if self.grade == Grade::Unverifiable {
             match harness {
                 Harness::Missing | Harness::Judged => {}
-                Harness::Unsound(why) => alone.shortcomings.push(format!("drivers judge it alone: {why}")),
+                Harness::Unsound(why) => alone
+                    .shortcomings
+                    .push(format!("drivers judge it alone: C differs from itself in its harness: {why}")),
                 // A port may bring this about, so that the harness does not get to what would refute it.
                 Harness::Stopped(why) => {
                     alone.grade = alone.grade.min(Grade::Weak);

@@ -59,7 +59,7 @@ impl Judge<'_> {
             Some(place) => {
                 let contract = planned.judgeable.contract();
                 let proposed_by = contract.and_then(|contract| contract.proposed_by.as_deref());
-                let harness = Harness::after(verdict, planned);
+                let harness = Harness::after(verdict, planned, place);
                 outcome.with_place(place, (callees_in_c, &harness), proposed_by, asked)
             }
             None => outcome,

@@ -55,7 +55,7 @@ fn methods(item: &syn::Item, wanted: &BTreeSet<String>) -> Option<String> {
     (!shown.items.is_empty()).then(|| print(vec![syn::Item::Impl(shown)]).replace(" {}\n", ";\n"))
 }
 
-/// bindgen's memory of bit-fields, which nobody uses by hand.
+/// The type in which bindgen stores bit-fields. Ports use the accessors of the struct instead.
 const BIT_FIELDS: &str = "__BindgenBitfieldUnit";
 
 fn type_name(item: &syn::Item) -> Option<String> {

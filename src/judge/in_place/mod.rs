@@ -52,6 +52,8 @@ pub struct Evidence {
 pub struct Joined<'e> {
     pub evidence: &'e Evidence,
     pub proofs: Proofs,
+    /// How C differs from itself in the harness, if it does.
+    pub unsound: Option<String>,
 }
 
 impl Evidence {
@@ -73,7 +75,8 @@ impl Evidence {
         let apart = if proofs.apart.value().is_some() { &proofs.apart } else { &self.whole };
         let proofs =
             Proofs { kills, apart: apart.clone(), branches: better(&proofs.branches, &self.branches) };
-        Joined { evidence: self, proofs }
+        let unsound = harness.and_then(|harness| harness.difference.clone());
+        Joined { evidence: self, proofs, unsound }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tests each transition and each limit, and random walks.
 
+mod faults;
 mod makers;
 mod told;
 
@@ -169,39 +170,6 @@ fn a_tree_may_move_again_and_what_fails_in_it_is_fuzzed_whole_again() {
         apply(&mut state, O::TreeMoved);
     }
     assert_eq!(next(&state), Step::Stop(StopReason::Loop(Circle::SameStep(Node::Audit))));
-}
-
-#[test]
-fn what_c_does_wrong_costs_no_fix() {
-    for node in [Node::Smoke, Node::Fuzz, Node::Accept] {
-        for fault in [CFaultKind::Breaks, CFaultKind::Hangs, CFaultKind::Differs] {
-            let mut state = after(&path(node));
-            apply(&mut state, Outcome::CFault(fault));
-            assert_eq!(state.counters, Counters::default());
-            assert_eq!(next(&state), Step::Stop(StopReason::CFault(fault)));
-            assert!(why(&state, &next(&state)).starts_with("not the port's: "));
-        }
-    }
-}
-
-#[test]
-fn what_c_does_wrong_in_the_harness_leaves_the_judgement_to_drivers() {
-    for node in [Node::Smoke, Node::Fuzz, Node::Accept] {
-        let mut state = PortState::new(Limits::default(), ONE).with_drivers();
-        path(node).into_iter().for_each(|outcome| apply(&mut state, outcome));
-        apply(&mut state, Outcome::CFault(CFaultKind::Breaks));
-        assert_eq!((next(&state), state.counters), (Step::Accept, Counters::default()));
-        assert!(why(&state, &next(&state)).contains("drivers judge it in place"));
-        let mut again = state.clone();
-        apply(&mut again, Outcome::CFault(CFaultKind::Breaks));
-        assert_eq!(next(&again), Step::Stop(StopReason::CFault(CFaultKind::Breaks)));
-        // The harness judges the next candidate all the same.
-        apply(&mut state, Outcome::AcceptanceRefuted("k".into()));
-        for outcome in [candidate(2), Outcome::AuditPassed, Outcome::Built] {
-            apply(&mut state, outcome);
-        }
-        assert_eq!(next(&state), Step::Smoke);
-    }
 }
 
 /// Fails new candidates with `outcome` at `node` until the port ends; returns the number of fixes, and the end.
