@@ -103,6 +103,13 @@ pub(super) fn uses(
     Some((position, look.found.into_iter().map(|kind| ParamUse { line, kind }).collect()))
 }
 
+/// Whether this is a pointer and a number, added or subtracted.
+fn is_moved(node: Cursor<'_>) -> bool {
+    node.kind() == CXCursor_BinaryOperator
+        && matches!(node.binary_operator(), CXBinaryOperator_Add | CXBinaryOperator_Sub)
+        && is_pointer(node)
+}
+
 struct Look<'a, 'tu> {
     copies: &'a Copies,
     sources: &'a mut Sources,
@@ -123,11 +130,46 @@ impl<'tu> Look<'_, 'tu> {
                 self.found.push(UseKind::Cast { to: parent.ty().spelling() });
             } else if !is_wrapper(parent) {
                 let kind = self.kind(depth, parent, inner);
+                let follows = kind == Some(UseKind::Arithmetic) && is_moved(parent);
                 self.found.extend(kind);
+                if follows {
+                    self.moved_use(depth);
+                }
                 return;
             }
             inner = parent;
         }
+    }
+
+    /// The use of a pointer that was moved: of the sum at `depth`.
+    fn moved_use(&mut self, depth: usize) {
+        let mut inner = self.parents[depth];
+        for (at, parent) in self.parents[..depth].iter().enumerate().rev() {
+            let parent = *parent;
+            if is_wrapper(parent) || parent.kind() == CXCursor_CStyleCastExpr || is_moved(parent) {
+                inner = parent;
+                continue;
+            }
+            let is_deref = parent.kind() == CXCursor_ArraySubscriptExpr
+                || parent.kind() == CXCursor_UnaryOperator
+                    && parent.unary_operator() == CXUnaryOperator_Deref;
+            let used = match parent.kind() {
+                CXCursor_CallExpr => Some(self.call(parent, inner)),
+                _ if is_deref => Some(UseKind::Deref(access(&self.parents[..at], parent))),
+                // Comparisons and differences need no memory, and the parameter itself is followed.
+                CXCursor_BinaryOperator if !is_pointer(parent) => None,
+                CXCursor_BinaryOperator if self.is_own(parent) => None,
+                _ => Some(UseKind::Other),
+            };
+            self.found.extend(used);
+            return;
+        }
+    }
+
+    /// Whether a copy of the parameter is assigned.
+    fn is_own(&self, assignment: Cursor<'tu>) -> bool {
+        let left = assignment.children().first().copied().and_then(named);
+        left.is_some_and(|local| self.copies.of(local) == Some(self.position))
     }
 
     fn kind(&mut self, depth: usize, parent: Cursor<'tu>, inner: Cursor<'tu>) -> Option<UseKind> {

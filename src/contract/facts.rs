@@ -129,12 +129,11 @@ impl<'a> FactTable<'a> {
                 UseKind::Called => facts.called = true,
                 UseKind::Returned => facts.returned = true,
                 // A struct on the stack is gone after the call; accesses through it are not followed.
-                UseKind::Stored { to } if self.is_local_field(function, to) => {
-                    facts.reads = true;
-                    facts.writes |= !super::constructors::target(&param.ty).is_some_and(|to| to.is_const);
-                }
+                UseKind::Stored { to } if self.is_local_field(function, to) => facts.unknown(param),
                 UseKind::Stored { .. } | UseKind::AddressOf => facts.stored = true,
-                UseKind::Reassigned | UseKind::Cast { .. } | UseKind::Other => {}
+                // It goes where the analysis does not follow.
+                UseKind::Other => facts.unknown(param),
+                UseKind::Reassigned | UseKind::Cast { .. } => {}
             }
         }
         facts
@@ -198,6 +197,14 @@ impl Facts {
     fn access(&mut self, access: Access) {
         self.reads |= access != Access::Write;
         self.writes |= access != Access::Read;
+    }
+
+    /// What happens behind a pointer that is not followed: anything that its type allows.
+    fn unknown(&mut self, param: &Param) {
+        if let Some(target) = super::constructors::target(&param.ty) {
+            self.reads = true;
+            self.writes |= !target.is_const;
+        }
     }
 
     fn merge(&mut self, other: &Self) {
@@ -264,5 +271,41 @@ mod tests {
     #[test]
     fn identifiers_leave_numbers_and_operators_out() {
         assert_eq!(identifiers("2 * len_1 - (i + 0x1f)"), ["len_1", "i"]);
+    }
+
+    /// The directions of the first parameters of these functions.
+    fn directions(text: &str, names: &[&str]) -> Vec<Direction> {
+        let dir = tempfile::tempdir().unwrap();
+        fs_err::write(dir.path().join("a.c"), text).unwrap();
+        let root = camino::Utf8Path::from_path(dir.path()).unwrap();
+        let library = crate::c::front_tests::load_into(root, &root.join(".implfuzz"), "gcc").unwrap().library;
+        let facts = FactTable::build(&library);
+        let of = |name: &&str| {
+            let function = library.find(name).unwrap();
+            let target = super::super::constructors::target(&function.params[0].ty).unwrap();
+            direction(target, &facts.of(function, 0))
+        };
+        names.iter().map(of).collect()
+    }
+
+    #[test]
+    fn what_is_written_through_a_moved_pointer_is_written() {
+        let text = "static void put(unsigned char out[2], unsigned x) { out[0] = x; out[1] = x >> 8; }\n\
+            static unsigned get(const unsigned char in[2]) { return in[0] + 256u * in[1]; }\n\
+            void passed(unsigned char *p, unsigned n) { for (unsigned i = 0; i < n; i++) put(p + 2 * i, i); }\n\
+            void nested(unsigned char *p, unsigned n) { put((unsigned char *)(p + n) - 2, n); }\n\
+            void starred(unsigned char *p, unsigned n) { *(p + n + 1) = 3; }\n\
+            void indexed(unsigned char *p, unsigned n) { (p + n)[1] = 3; }\n\
+            unsigned summed(unsigned char *p, unsigned n) { return get(p + n) + get(p); }\n\
+            unsigned walked(unsigned char *p, unsigned n) { unsigned s = 0; while (n--) { s += *p; p = p + 1; } return s; }\n\
+            unsigned apart(unsigned char *p, unsigned char *q) { return q - p > 4 ? p[0] : q[0]; }\n\
+            void local(unsigned char *p, unsigned n) { unsigned char *q = p + n; *q = 3; }\n\
+            unsigned constant(const unsigned char *p, unsigned n) { const unsigned char *q = p + n; return *q; }\n";
+        let written = ["passed", "nested", "starred", "indexed"];
+        assert_eq!(directions(text, &written), [Direction::Out; 4]);
+        let read = ["summed", "walked", "apart", "constant"];
+        assert_eq!(directions(text, &read), [Direction::In; 4]);
+        // What a local pointer does is not followed: it may do anything.
+        assert_eq!(directions(text, &["local"]), [Direction::InOut]);
     }
 }

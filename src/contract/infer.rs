@@ -91,10 +91,16 @@ pub(super) fn roles_where(
     function: &Function,
     (max, kept): (usize, bool),
 ) -> Vec<Result<Role, String>> {
+    let observed = facts.observed(function);
     let roles = |sizes: &[Option<Size>]| -> Vec<Result<Role, String>> {
-        let role = |(index, param)| {
+        let role = |(index, param): (usize, &Param)| {
             let mut own = facts.of(function, index);
             own.stored &= !kept;
+            // The C text does not show each write. Whether C reads first is not known then.
+            let seen = observed.and_then(|calls| calls.params.get(&param.name));
+            if !own.writes && seen.is_some_and(|seen| seen.written > 0) {
+                (own.reads, own.writes) = (true, true);
+            }
             role_of(library, function, param, &own, sizes, (index, max), facts)
         };
         function.params.iter().enumerate().map(role).collect()
@@ -102,7 +108,7 @@ pub(super) fn roles_where(
     let mut sizes: Vec<_> =
         length_partners(facts, function).into_iter().map(|length| length.map(Size::Length)).collect();
     let from_text = roles(&sizes);
-    let Some(calls) = facts.observed(function) else { return from_text };
+    let Some(calls) = observed else { return from_text };
     let roles = match learned::sizes((function, &numbers(library, function)), calls, &from_text, &mut sizes) {
         true => roles(&sizes),
         false => from_text,

@@ -37,8 +37,10 @@ pub struct Skeleton {
     pub text: String,
     /// The functions that it calls.
     pub called: usize,
-    /// Public functions that the headers name and that it does not call.
+    /// Public functions that the headers name and that it does not call, because no contract says how.
     pub left_out: Vec<String>,
+    /// Those of which the calls do not compile.
+    pub refused: Vec<String>,
     /// The headers that it includes, relative to the root.
     pub headers: Vec<String>,
     /// The names of the files that these include.
@@ -111,6 +113,7 @@ fn that_compiles(
     (mut headers, mut calls): (Vec<String>, Vec<Call>),
     named: bool,
 ) -> Result<Option<Skeleton>> {
+    let all_calls: BTreeSet<String> = calls.iter().map(|call| call.name.clone()).collect();
     // Each time, what does not compile is left out.
     while !calls.is_empty() && !headers.is_empty() {
         let checked: Vec<String> =
@@ -122,7 +125,15 @@ fn that_compiles(
                 let text = text(all, &relative, &calls)?;
                 let included = headers.iter().flat_map(|header| included(work.root, header)).collect();
                 let left_out = left_out(work, &headers, &calls)?;
-                return Ok(Some(Skeleton { called: calls.len(), left_out, text, headers, included }));
+                let (refused, left_out) = left_out.into_iter().partition(|name| all_calls.contains(name));
+                return Ok(Some(Skeleton {
+                    called: calls.len(),
+                    left_out,
+                    refused,
+                    text,
+                    headers,
+                    included,
+                }));
             }
             Some(said) => said,
         };

@@ -51,7 +51,14 @@ impl Place<'_> {
             said.lines().filter(|line| line.contains("error") || line.contains("undefined")).collect();
         lines.truncate(8);
         let said = if lines.is_empty() { said.trim().to_owned() } else { lines.join("\n  ") };
+        let help = match said.contains("undefined") {
+            true => {
+                "a driver includes the C files that it needs beside the library; libraries of the system stand in \
+                     `link` under [drivers] in implfuzz.toml"
+            }
+            false => "`flags` and `link` under [drivers] in implfuzz.toml go to the compiler and the linker",
+        };
         Err(Error::new(ErrorKind::C, format!("{what} cannot be built to run the library:\n  {said}"))
-            .help("`flags` and `link` under [drivers] in implfuzz.toml go to the compiler and the linker"))
+            .help(help))
     }
 }

@@ -170,3 +170,18 @@ int stop(int pid) { return kill(pid, SIGKILL); }
 int forget(const char *path) { return remove(path); }
 int finish(int fd) { return close(fd); }
 ";
+
+#[test]
+fn types_of_c_files_are_not_those_of_drivers() {
+    let repo = Repo::empty();
+    repo.write("mix.h", "#include <stddef.h>\n#include <stdint.h>\nuint32_t mix(const uint8_t *bytes, size_t count, uint32_t seed);\nint same(const uint8_t one[4], const uint8_t other[4]);\n");
+    repo.write(
+        "mix.c",
+        "#include \"mix.h\"\ntypedef uint8_t byte;\ntypedef size_t many;\ntypedef uint32_t word;\n\
+         word mix(const byte *bytes, many count, word seed)\n{\n    for (many i = 0; i < count; i++)\n        seed = seed * 31 + bytes[i];\n    return seed;\n}\n\
+         int same(const byte one[4], const byte other[4])\n{\n    int equal = 1;\n    for (int i = 0; i < 4; i++)\n        equal &= one[i] == other[i];\n    return equal;\n}\n",
+    );
+    repo.run(&["init"]).ok();
+    repo.run(&["drivers", "--new", "calls"]).ok().shows("functions of mix.h that it calls: 2");
+    assert_eq!(reached(&repo, "2"), 2);
+}

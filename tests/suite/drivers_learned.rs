@@ -7,6 +7,7 @@ const HEADER: &str = "\
 void number(int *codes, const unsigned char *lengths, int min_len, int max_len, int count);
 unsigned blend(const unsigned *slots, unsigned slots_len);
 long weight(const int *items, int items_len);
+long slide(const int *items, int items_len);
 int up_to(const unsigned char *text, int hi);
 unsigned checked(const unsigned char *bytes, unsigned bytes_len);
 ";
@@ -34,6 +35,12 @@ long weight(const int *items, int items_len) {
     for (int i = 0; i < items_len; i++)
         sum = sum * 5 + items[i];
     return sum + items_len * 2;
+}
+long slide(const int *items, int items_len) {
+    long sum = 5;
+    for (int i = 0; i < items_len; i++)
+        sum = sum * 7 + items[i];
+    return sum + items_len * 3;
 }
 int up_to(const unsigned char *text, int hi) {
     int sum = 0;
@@ -68,6 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memcpy(slots, data, size < 48 ? size : 48);
     unsigned sum = blend(slots, 3 + data[3] % 5);
     sum += (unsigned)weight(codes, count) + (unsigned)up_to(data, (int)size - 1) + checked(data, (unsigned)size);
+    sum += (unsigned)slide(codes, data[4] % 4 ? count : -1);
     free(lengths), free(codes), free(slots);
     return sum == 12345;
 }
@@ -104,7 +112,7 @@ fn calls_correct_contracts_that_the_c_text_suggests() {
     let sound = contract(&repo, "checked");
 
     let json = repo.run(&["contract", "--learn", "--all", "--format", "json"]).ok().json("contract-learn");
-    assert_eq!(json["watched"], 5, "{json:#}");
+    assert_eq!(json["watched"], 6, "{json:#}");
     // A length that real calls exceed gives way to the one that they fill, and memory of one size is an array.
     let number = contract(&repo, "number");
     assert!(
@@ -123,6 +131,8 @@ fn calls_correct_contracts_that_the_c_text_suggests() {
     // A length that is never below zero is a slice's, and the contract says that it is not.
     assert!(repo.read("rust/src/learned.rs").contains("pub fn weight(items: &[i32]) -> i64"));
     assert_eq!(contract(&repo, "weight")["require"][0], "items_len >= 0");
+    // One that is below zero in some calls is not, although calls fill the memory.
+    assert!(repo.read("rust/src/learned.rs").contains("pub unsafe fn slide("));
     // What was right stays.
     let checked = contract(&repo, "checked");
     assert_eq!(role(&checked, "bytes"), role(&sound, "bytes"));

@@ -42,6 +42,7 @@ pub fn write(session: &Session, project: &Project, name: &str, of: Of) -> Result
             text: of_program(root, program)?,
             functions: None,
             left_out: Vec::new(),
+            refused: Vec::new(),
             next: "look at the arguments in it".to_owned(),
         },
         Of::Contracts(headers) => of_contracts(session, project, headers)?,
@@ -50,13 +51,18 @@ pub fn write(session: &Session, project: &Project, name: &str, of: Of) -> Result
     let mut opened = fs::OpenOptions::new().write(true).create_new(true).open(&path)?;
     opened.write_all(new.text.as_bytes())?;
     let mut shown = format!("{file} written; {}, then `cargo implfuzz drivers`\n", new.next);
-    if !new.left_out.is_empty() {
-        shown += &format!(
-            "it does not call {}: no contract says how\n",
-            new.left_out.iter().map(|name| printable(name)).collect::<Vec<_>>().join(", ")
-        );
+    for (names, why) in [
+        (&new.left_out, "no contract says how"),
+        (&new.refused, "with these headers the call does not compile"),
+    ] {
+        if !names.is_empty() {
+            let names: Vec<_> = names.iter().map(|name| printable(name)).collect();
+            shown += &format!("it does not call {}: {why}\n", names.join(", "));
+        }
     }
-    let json = json!({ "file": file, "functions": new.functions, "left_out": new.left_out });
+    let json = json!({
+        "file": file, "functions": new.functions, "left_out": new.left_out, "refused": new.refused,
+    });
     session.screen.result("driver-new", &json, || shown);
     Ok(ExitCode::Ok)
 }
@@ -67,6 +73,7 @@ struct New {
     /// The number of functions that it calls; unknown for a program.
     functions: Option<usize>,
     left_out: Vec<String>,
+    refused: Vec<String>,
     /// What to do with it, in words.
     next: String,
 }
@@ -79,15 +86,16 @@ fn of_contracts(session: &Session, project: &Project, headers: &[String]) -> Res
             .help("cargo implfuzz drivers --new NAME --header FILE, with a file of the repository"));
     }
     Ok(match drivers::from_contracts(project, headers, &session.interrupt)? {
-        Some(Skeleton { text, called, headers, left_out, .. }) => {
+        Some(Skeleton { text, called, headers, left_out, refused, .. }) => {
             let declared = headers.join(", ");
             let next = format!("functions of {declared} that it calls: {called}. Edit it if need be");
-            New { text, functions: Some(called), left_out, next }
+            New { text, functions: Some(called), left_out, refused, next }
         }
         None => New {
             text: EMPTY.to_owned(),
             functions: Some(0),
             left_out: Vec::new(),
+            refused: Vec::new(),
             next: "no contract describes a public function: fill it in".to_owned(),
         },
     })

@@ -43,9 +43,26 @@ impl InDriver {
 pub(super) fn size_behind(place: &Place) -> String {
     match place.target().kind {
         TypeKind::Void => "1".to_owned(),
-        _ => format!("sizeof({})", place.target().spelling),
+        _ => format!("sizeof({})", scalar(place.target())),
     }
 }
+
+/// The type of a number that is passed by value. A typedef may be in a C file that a driver does not see, so integers
+/// and floats get names that every C file knows.
+pub(super) fn scalar(ty: &CType) -> String {
+    let spelled = variable_type(ty);
+    let is_known = spelled.split(' ').all(|word| KNOWN.contains(&word) || word.ends_with("_t"));
+    match ty.kind {
+        TypeKind::Int { signed, bits: bits @ (8 | 16 | 32 | 64), .. } if !is_known => {
+            format!("{}int{bits}_t", if signed { "" } else { "u" })
+        }
+        TypeKind::Float { bits: 32 } => "float".to_owned(),
+        TypeKind::Float { bits: 64 } => "double".to_owned(),
+        _ => spelled.to_owned(),
+    }
+}
+
+const KNOWN: [&str; 6] = ["signed", "unsigned", "char", "short", "int", "long"];
 
 /// The type of a variable that gets its value later, or through which memory is written.
 pub fn variable_type(ty: &CType) -> &str {

@@ -66,8 +66,14 @@ impl Rules for Length {
     }
 
     fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
-        let (name, ty) = (in_driver::variable(&place.param.name), in_driver::variable_type(place.target()));
+        let name = in_driver::variable(&place.param.name);
         let is_behind = matches!(place.ty.kind, TypeKind::Pointer(_));
+        // What a pointer leads to must have the very type.
+        let ty = if is_behind {
+            in_driver::variable_type(place.target()).to_owned()
+        } else {
+            in_driver::scalar(place.ty)
+        };
         let variable = if is_behind { format!("{name}_value") } else { name.clone() };
         Some(InDriver {
             before: vec![

@@ -36,7 +36,7 @@ impl Rules for OneOf {
     }
 
     fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
-        let (name, ty) = (in_driver::variable(&place.param.name), in_driver::variable_type(place.ty));
+        let (name, ty) = (in_driver::variable(&place.param.name), in_driver::scalar(place.ty));
         let value = format!("driver_one_of({})", in_driver::numbers(&self.values));
         Some(InDriver::variable(place, format!("{ty} {name} = ({ty}){value};")))
     }

@@ -81,7 +81,7 @@ impl Rules for Value {
     }
 
     fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
-        let (name, ty) = (in_driver::variable(&place.param.name), in_driver::variable_type(place.ty));
+        let (name, ty) = (in_driver::variable(&place.param.name), in_driver::scalar(place.ty));
         let value = match (&place.ty.kind, &*place.param.likely) {
             (TypeKind::Bool, _) => "driver_number(1) & 1".to_owned(),
             (TypeKind::Int { .. } | TypeKind::Enum { .. }, []) if *self == Self::ANY => {
