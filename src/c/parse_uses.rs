@@ -202,6 +202,8 @@ impl<'tu> Look<'_, 'tu> {
             | CXCursor_ForStmt
             | CXCursor_DoStmt
             | CXCursor_ConditionalOperator => self.truth("!="),
+            // `(void)p;` and `sizeof p` use no memory.
+            CXCursor_CompoundStmt | CXCursor_UnaryExpr => return None,
             _ => UseKind::Other,
         })
     }

@@ -300,11 +300,12 @@ mod tests {
             unsigned walked(unsigned char *p, unsigned n) { unsigned s = 0; while (n--) { s += *p; p = p + 1; } return s; }\n\
             unsigned apart(unsigned char *p, unsigned char *q) { return q - p > 4 ? p[0] : q[0]; }\n\
             void local(unsigned char *p, unsigned n) { unsigned char *q = p + n; *q = 3; }\n\
+            unsigned ignored(unsigned char *p, unsigned n) { (void)p; return n + sizeof p; }\n\
             unsigned constant(const unsigned char *p, unsigned n) { const unsigned char *q = p + n; return *q; }\n";
         let written = ["passed", "nested", "starred", "indexed"];
         assert_eq!(directions(text, &written), [Direction::Out; 4]);
-        let read = ["summed", "walked", "apart", "constant"];
-        assert_eq!(directions(text, &read), [Direction::In; 4]);
+        let read = ["summed", "walked", "apart", "constant", "ignored"];
+        assert_eq!(directions(text, &read), [Direction::In; 5]);
         // What a local pointer does is not followed: it may do anything.
         assert_eq!(directions(text, &["local"]), [Direction::InOut]);
     }

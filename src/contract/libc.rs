@@ -371,6 +371,24 @@ mod tests {
         assert_eq!(pointer_use("snprintf", 1), None);
     }
 
+    /// What `-D_FILE_OFFSET_BITS=64` makes of some names.
+    #[test]
+    fn names_for_large_files_are_the_same_functions() {
+        let table = read(TEXT).unwrap();
+        let large =
+            table.iter().filter_map(|(name, row)| Some((name, row, table.get(name.strip_suffix("64")?)?)));
+        let mut count = 0;
+        for (name, row, plain) in large {
+            assert_eq!(
+                (row.effect, &row.marks, &row.tape),
+                (plain.effect, &plain.marks, &plain.tape),
+                "{name}"
+            );
+            count += 1;
+        }
+        assert!(count >= 6 && table.contains_key("tmpfile64"));
+    }
+
     #[test]
     fn ports_may_call_what_computes_and_never_what_leads_to_c() {
         assert_eq!(for_ports("strtol"), ForPorts::Call);

@@ -5,8 +5,18 @@ use crate::contract::libc::{Taped, TapedArgument, taped};
 use std::collections::BTreeSet;
 
 /// Functions that are another one under another name.
-const SAME: [(&str, &str); 4] =
-    [("getc", "fgetc"), ("putc", "fputc"), ("fseeko", "fseek"), ("ftello", "ftell")];
+const SAME: [(&str, &str); 10] = [
+    ("getc", "fgetc"),
+    ("putc", "fputc"),
+    ("fseeko", "fseek"),
+    ("ftello", "ftell"),
+    ("fseeko64", "fseek"),
+    ("ftello64", "ftell"),
+    ("fopen64", "fopen"),
+    ("tmpfile64", "tmpfile"),
+    ("lseek64", "lseek"),
+    ("open64", "open"),
+];
 
 /// Whether calls of a function are kept on the tape.
 pub(super) fn is_taped(name: &str) -> bool {
