@@ -64,11 +64,13 @@ fn size((function, numbers): (&Function, &[usize]), calls: &Observed, seen: &Obs
     let lengths = seen.lengths.iter().filter(|(name, fit)| {
         fit.exceeds == 0 && fit.fits == known && fit.fills * 2 >= known && is_length(name)
     });
-    let best = lengths.max_by_key(|(_, fit)| fit.fills).filter(|_| most > least);
+    let best = lengths.max_by_key(|(_, fit)| fit.fills);
     match best {
-        Some((length, _)) => Some(Size::Length(length.clone())),
+        Some((length, _)) if most > least => Some(Size::Length(length.clone())),
+        // Both the number and the parameter may be the size.
+        Some((_, fit)) if fit.fills == known => None,
         // C may go further in other calls, unless its text knows this number and no larger one.
-        None => {
+        _ => {
             (least == most && (1..=LONGEST).contains(&most) && numbers.iter().max() == Some(&(most as usize)))
                 .then_some(Size::Elements(most as usize))
         }
@@ -253,6 +255,9 @@ mod tests {
         assert_eq!(learned(&calls(8, [12, 12], &[]), open(), None), Some(Size::Elements(12)));
         assert_eq!(learned(&calls(8, [11, 12], &[]), open(), None), None);
         assert_eq!(learned(&calls(8, [0, 0], &[]), open(), None), None);
+        // A length that is the same in all these calls.
+        assert_eq!(learned(&calls(8, [12, 12], &[("a", [8, 8, 0])]), open(), None), None);
+        assert_eq!(learned(&calls(8, [12, 12], &[("a", [8, 7, 0])]), open(), None), Some(Size::Elements(12)));
         // A larger number in the C text may be how far C goes in other calls; this text has 12.
         assert_eq!(learned(&calls(8, [11, 11], &[]), open(), None), None);
         // What works for memory of unknown size stays.

@@ -8,7 +8,7 @@ use crate::contract::types::{Contract, Judgeable, Signature};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rust::signature::ident;
 use crate::rust::unsafe_code::UnsafeCode;
-use crate::symbol::{Function, Library, SymbolKey, SymbolName, Unit};
+use crate::symbol::{Function, Global, Library, SymbolKey, SymbolName, Unit};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -42,6 +42,8 @@ pub struct Sources<'a> {
     pub ffi: &'a str,
     /// The text of `globals.rs`.
     pub globals: &'a str,
+    /// The C text of a variable.
+    pub c_text: &'a dyn Fn(&Global) -> String,
     /// The Rust side of a library function.
     pub callee: &'a dyn Fn(&Function) -> Option<CalleeState>,
 }
@@ -93,11 +95,22 @@ pub struct PortContext {
     /// The C texts of callees that are short: behaviour may depend on them.
     short_callees: Vec<String>,
     globals: Vec<String>,
+    /// Variables that Rust has no static for.
+    c_variables: Vec<CVariable>,
     externs: Vec<String>,
     local_statics: Vec<String>,
     recursive: bool,
     /// The port that is to be replaced by a safer one.
     old: Option<OldPort>,
+}
+
+/// A variable of C without a Rust static.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct CVariable {
+    name: String,
+    text: String,
+    /// Whether no function of the library writes it.
+    constant: bool,
 }
 
 /// A port of which a safer one is wanted.
@@ -151,7 +164,7 @@ impl PortContext {
         }
         let signature = items::signature(sources.stub, function.name.as_str())?;
         let callees = callees(sources)?;
-        let globals = globals(sources)?;
+        let (globals, c_variables) = globals(sources)?;
         let macros = macros(sources.library, function);
         let seen = [&function.text, &signature].into_iter();
         let seen = seen.chain(&macros).chain(&globals).chain(callees.iter().map(|callee| &callee.signature));
@@ -175,6 +188,7 @@ impl PortContext {
             callees,
             short_callees: short_callees(sources),
             globals,
+            c_variables,
             externs: function.externs.clone(),
             local_statics: function.local_statics.clone(),
             recursive: function.calls.contains(&function.key),
@@ -250,20 +264,32 @@ fn short_callees(sources: &Sources) -> Vec<String> {
     texts.into_iter().map(str::to_owned).collect()
 }
 
-fn globals(sources: &Sources) -> Result<Vec<String>> {
+/// The Rust statics of the variables that the body mentions, and those that have none.
+fn globals(sources: &Sources) -> Result<(Vec<String>, Vec<CVariable>)> {
     let function = sources.function;
     let keys: BTreeSet<&SymbolKey> = function.globals_read.iter().chain(&function.globals_written).collect();
-    let mut lines = Vec::new();
+    let (mut lines, mut others) = (Vec::new(), Vec::new());
     for key in keys {
-        let missing = |why: &str| Error::new(ErrorKind::C, format!("the global `{}` {why}", key.0));
-        let global = sources.library.global(key).ok_or_else(|| missing("is not defined in the library"))?;
-        if let Some(reason) = &global.unsupported {
-            return Err(missing(&format!("has no Rust counterpart: {reason}")));
+        let missing =
+            || Error::new(ErrorKind::C, format!("the global `{}` is not defined in the library", key.0));
+        let global = sources.library.global(key).ok_or_else(missing)?;
+        let bound = match global.unsupported {
+            None => items::global(sources.globals, global.name.as_str())?,
+            Some(_) => None,
+        };
+        match bound {
+            Some(line) => lines.push(line),
+            None => {
+                let is_written = |other: &Function| other.globals_written.contains(key);
+                others.push(CVariable {
+                    name: global.c_name.clone(),
+                    text: (sources.c_text)(global),
+                    constant: !sources.library.functions.iter().any(is_written),
+                });
+            }
         }
-        let line = items::global(sources.globals, global.name.as_str())?;
-        lines.push(line.ok_or_else(|| missing("is not in globals.rs").help("cargo implfuzz init"))?);
     }
-    Ok(lines)
+    Ok((lines, others))
 }
 
 /// The library's macros that the body expands, directly or through other macros, as written.

@@ -108,8 +108,32 @@ pub fn with<T>(change: impl FnOnce(&mut Library, &mut Function), then: impl FnOn
         stub: STUB,
         ffi: FFI,
         globals: GLOBALS,
+        c_text: &|global| format!("static unsigned {} = 5;", global.c_name),
         callee: &callee,
     })
+}
+
+#[test]
+fn a_variable_without_a_rust_static_is_shown_in_c() {
+    let shown = |writes: bool| {
+        let change = |library: &mut Library, function: &mut Function| {
+            library.globals[0].c_name = "only_c".into();
+            library.globals[0].name = SymbolName::new("only_c");
+            let key = library.globals[0].key.clone();
+            let list =
+                if writes { &mut library.functions[0].globals_written } else { &mut function.globals_read };
+            list.push(key);
+        };
+        let context = with(change, PortContext::build).unwrap();
+        assert!(context.globals.is_empty());
+        context.c_variables
+    };
+    let own =
+        |constant| CVariable { name: "only_c".into(), text: "static unsigned only_c = 5;".into(), constant };
+    assert_eq!((shown(false), shown(true)), (vec![own(true)], vec![own(false)]));
+    let unbound =
+        |library: &mut Library, _: &mut Function| library.globals[0].unsupported = Some("vector".into());
+    assert_eq!(with(unbound, PortContext::build).unwrap().c_variables.len(), 1);
 }
 
 #[test]
@@ -147,8 +171,6 @@ fn what_is_missing_is_said_at_once() {
         |change: fn(&mut Library, &mut Function)| with(change, PortContext::build).unwrap_err().to_string();
     for (text, part) in [
         (fails(|library, _| library.globals.clear()), "`c:@table` is not defined"),
-        (fails(|library, _| library.globals[0].name = SymbolName::new("t2")), "not in globals.rs"),
-        (fails(|library, _| library.globals[0].unsupported = Some("vector".into())), "vector"),
         (fails(|library, _| library.functions.clear()), "`c:@F@mix` has no definition"),
         (fails(|library, _| library.functions[0].c_name = "other".into()), "no signature"),
         (fails(|_, function| function.text.clear()), "C text"),
