@@ -62,7 +62,8 @@ pub fn from_contracts(
     let choices = match headers {
         [] => {
             let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
-            public_headers(work.root, &names)?
+            let units = project.library.units.iter().map(|unit| unit.file.0.as_path());
+            public_headers(work.root, &units.collect::<Vec<_>>(), &names)?
         }
         named => vec![named.to_vec()],
     };
@@ -242,28 +243,48 @@ impl Bad {
     }
 }
 
-/// The headers that programs include, as far as one can see: those in folders `include`, or else one of those that name
-/// most of these functions.
+/// The headers that programs include, as far as one can see: those in folders `include`, or those that C++ can include,
+/// or else one of those that name most of these functions. `sources` are the library's C files.
 ///
 /// # Errors
 /// `Io` where a file cannot be read.
-pub fn public_headers(root: &Utf8Path, functions: &[&str]) -> Result<Vec<Vec<String>>> {
-    let mut all: Vec<(usize, Utf8PathBuf)> = Vec::new();
+pub fn public_headers(
+    root: &Utf8Path,
+    sources: &[&Utf8Path],
+    functions: &[&str],
+) -> Result<Vec<Vec<String>>> {
+    let mut all: Vec<Header> = Vec::new();
     for path in files(root)?.into_iter().filter(|path| path.extension() == Some("h")) {
         let text = fs::read(root.join(&path))?;
         let text = String::from_utf8_lossy(&text);
         let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
         let count = functions.iter().filter(|name| words.contains(**name)).count();
-        all.extend((count > 0).then_some((count, path)));
+        // Tests and programs have headers of their own.
+        let is_beside = sources.iter().any(|source| source.parent() == path.parent());
+        let is_for_cpp = is_beside && words.contains("__cplusplus");
+        let is_included = path.components().any(|part| part.as_str() == "include");
+        all.extend((count > 0).then_some(Header { path, count, is_included, is_for_cpp }));
     }
-    let is_public = |path: &Utf8Path| path.components().any(|part| part.as_str() == "include");
-    let public: Vec<String> =
-        all.iter().filter(|(_, path)| is_public(path)).map(|(_, path)| path.to_string()).collect();
-    if !public.is_empty() {
-        return Ok(vec![public]);
+    all.sort_by_key(|header| std::cmp::Reverse(header.count));
+    let those = |is_public: fn(&Header) -> bool| -> Vec<String> {
+        all.iter().filter(|header| is_public(header)).map(|header| header.path.to_string()).collect()
+    };
+    // Private headers are rarely written for C++.
+    for public in [those(|header| header.is_included), those(|header| header.is_for_cpp)] {
+        if !public.is_empty() {
+            return Ok(vec![public]);
+        }
     }
-    all.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-    Ok(all.into_iter().take(MOST_HEADERS).map(|(_, path)| vec![path.into_string()]).collect())
+    Ok(all.into_iter().take(MOST_HEADERS).map(|header| vec![header.path.into_string()]).collect())
+}
+
+/// A header that names functions of the library.
+struct Header {
+    path: Utf8PathBuf,
+    /// How many of them.
+    count: usize,
+    is_included: bool,
+    is_for_cpp: bool,
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use crate::port::driver_writing::{Outcome, Written, write};
 use crate::project::Project;
 use crate::report::{Table, printable};
 use crate::store::Store;
+use crate::symbol::SymbolName;
 use serde_json::{Value, json};
 
 /// How much of a sanitizer's report the text has; JSON has all.
@@ -50,6 +51,7 @@ pub fn json(outcome: &Outcome, functions: usize) -> Value {
     json!({
         "functions": functions, "reached_before": outcome.before, "reached": outcome.after,
         "written": outcome.written.iter().map(one).collect::<Vec<_>>(), "given_up": outcome.given_up,
+        "behind": outcome.behind,
     })
 }
 
@@ -73,11 +75,17 @@ pub fn table(outcome: &Outcome, functions: usize) -> String {
             .text();
         text += "\n";
     }
+    let listed = |names: &[SymbolName]| names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     if !outcome.given_up.is_empty() {
-        let names: Vec<String> = outcome.given_up.iter().map(ToString::to_string).collect();
         text += &format!(
             "not asked about, because an earlier run got no driver: {} (`cargo implfuzz memory forget` lets it ask again)\n",
-            names.join(", ")
+            listed(&outcome.given_up)
+        );
+    }
+    if !outcome.behind.is_empty() {
+        text += &format!(
+            "not asked about, because no other function leads to them: {}\n",
+            listed(&outcome.behind)
         );
     }
     let (before, after) = (outcome.before, outcome.after);

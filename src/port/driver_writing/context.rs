@@ -54,7 +54,8 @@ pub(super) struct Listed {
 /// The public API of a library.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Api {
-    headers: Vec<Excerpt>,
+    /// The headers: path and text.
+    headers: Vec<(String, String)>,
     /// The functions that these declare, as far as one can see.
     pub functions: BTreeSet<Number>,
 }
@@ -68,17 +69,33 @@ impl Api {
         let (library, root) = (&project.library, project.root()?);
         let external = library.functions.iter().filter(|function| function.linkage == Linkage::External);
         let names: Vec<&str> = external.map(|function| function.c_name.as_str()).collect();
-        let paths = public_headers(root, &names)?.into_iter().next().unwrap_or_default();
-        let mut words = BTreeSet::new();
-        for path in &paths {
-            words.extend(Surface::of(&fs::read(root.join(path))?).words);
+        let sources: Vec<&Utf8Path> = library.units.iter().map(|unit| unit.file.0.as_path()).collect();
+        let (mut headers, mut words) = (Vec::new(), BTreeSet::new());
+        for path in public_headers(root, &sources, &names)?.into_iter().flatten() {
+            let text = fs::read(root.join(&path))?;
+            words.extend(Surface::of(&text).words);
+            headers.push((path, String::from_utf8_lossy(&text).into_owned()));
         }
         let is_public = |function: &Function| {
-            function.linkage == Linkage::External && (paths.is_empty() || words.contains(&function.c_name))
+            function.linkage == Linkage::External && (headers.is_empty() || words.contains(&function.c_name))
         };
         let all = library.functions.iter().enumerate();
         let functions = all.filter(|(_, function)| is_public(function)).map(|(at, _)| at).collect();
-        Ok(Self { headers: headers(root, &paths)?, functions })
+        Ok(Self { headers, functions })
+    }
+
+    /// The headers, shortened where they are long: first those that name one of these functions.
+    fn shown(&self, functions: &[&Function]) -> Vec<Excerpt> {
+        let is_about = |text: &str| functions.iter().any(|function| text.contains(&function.c_name));
+        let (first, then): (Vec<_>, Vec<_>) = self.headers.iter().partition(|(_, text)| is_about(text));
+        let (mut shown, mut room) = (Vec::new(), HEADERS);
+        for (path, text) in first.into_iter().chain(then) {
+            let text = if text.len() > WHOLE_HEADER { without_comments(text) } else { text.clone() };
+            let text = cut(&text, room);
+            room -= text.len().min(room);
+            shown.push(Excerpt { file: path.clone(), line: 1, text });
+        }
+        shown
     }
 
     fn has(&self, library: &Library, function: &Function) -> bool {
@@ -114,8 +131,10 @@ impl Context {
         let (library, root) = (&project.library, project.root()?);
         let of = |all: &[Number]| all.iter().map(|at| &library.functions[*at]).collect::<Vec<&Function>>();
         let (function, way, below) = (&library.functions[goal.function], of(&goal.way), of(&goal.leads_to));
-        let is_shown = |one: &&&Function| api.headers.iter().any(|header| header.text.contains(&one.c_name));
-        let heads = way.iter().filter(|one| api.has(library, one) && !is_shown(one)).map(|one| head(one));
+        let headers = api.shown(&way.iter().chain(&below).copied().collect::<Vec<_>>());
+        let is_shown = |one: &&&Function| headers.iter().any(|header| header.text.contains(&one.c_name));
+        let heads = way.iter().filter(|one| api.has(library, one) && !is_shown(one));
+        let heads: Vec<String> = heads.map(|one| head(one)).collect();
         let is_told = |one: &Listed| way.iter().chain(&below).any(|told| told.name.as_str() == one.name);
         let all = report.unreached.iter().map(|one| listed((library, api), one));
         let all: Vec<Listed> = all.filter(|one| !is_told(one)).collect();
@@ -123,15 +142,15 @@ impl Context {
         Ok(Self {
             name: function.c_name.clone(),
             is_public: api.functions.contains(&goal.function),
-            heads: heads.collect(),
-            comments: comments(library, api),
+            heads,
+            comments: comments((library, api), &headers),
             examples: examples(project, root, &way, &public)?,
             way: texts(&way, WAY),
             below: texts_that_fit(&below, BELOW),
             leads_to: below.iter().map(|one| one.name.to_string()).take(LISTED).collect(),
             more_unreached: all.len().saturating_sub(LISTED),
             unreached: all.into_iter().take(LISTED).collect(),
-            headers: api.headers.clone(),
+            headers,
         })
     }
 }
@@ -143,19 +162,6 @@ fn listed((library, api): (&Library, &Api), one: &Unreached) -> Listed {
         is_public: function.is_some_and(|function| api.has(library, function)),
         caller: one.caller.as_ref().map(|(caller, _)| caller.to_string()),
     }
-}
-
-/// The headers, shortened where they are long.
-fn headers(root: &Utf8Path, paths: &[String]) -> Result<Vec<Excerpt>> {
-    let (mut shown, mut room) = (Vec::new(), HEADERS);
-    for path in paths {
-        let text = String::from_utf8_lossy(&fs::read(root.join(path))?).into_owned();
-        let text = if text.len() > WHOLE_HEADER { without_comments(&text) } else { text };
-        let text = cut(&text, room);
-        room -= text.len().min(room);
-        shown.push(Excerpt { file: path.clone(), line: 1, text });
-    }
-    Ok(shown)
 }
 
 /// As many whole lines as there is room for.
@@ -174,13 +180,13 @@ fn cut(text: &str, room: usize) -> String {
 }
 
 /// The comments of public functions that no header shows.
-fn comments(library: &Library, api: &Api) -> String {
+fn comments((library, api): (&Library, &Api), headers: &[Excerpt]) -> String {
     let (mut text, mut room) = (String::new(), COMMENTS);
     for function in api.functions.iter().map(|at| &library.functions[*at]) {
         let comment = function.comment.trim();
         let is_shown = |header: &Excerpt| header.text.contains(comment);
         let one = format!("{comment}\n{}\n", head(function));
-        if !comment.is_empty() && !api.headers.iter().any(is_shown) && one.len() <= room {
+        if !comment.is_empty() && !headers.iter().any(is_shown) && one.len() <= room {
             room -= one.len();
             text += &one;
         }

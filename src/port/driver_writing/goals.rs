@@ -23,19 +23,48 @@ pub(super) struct Field<'a> {
     pub reached: &'a BTreeSet<Number>,
     /// Those about which nothing is asked.
     pub left_out: &'a BTreeSet<Number>,
+    /// Those of which a model said that no driver reaches them, or for which it found none.
+    pub refused: &'a BTreeSet<Number>,
 }
 
-/// Chooses the next goal among functions that are neither reached nor left out; nothing if there is none.
+/// Chooses the next goal among functions that are neither reached nor left out, and that something leads to besides refused
+/// functions; nothing if there is none.
 pub(super) fn next(field: Field) -> Option<Goal> {
-    let Field { library, public, reached, left_out } = field;
+    let Field { library, public, reached, left_out, refused } = field;
     let index = LibraryIndex::of(library);
     let callees = index.callees();
-    let open = (0..library.functions.len()).filter(|at| !reached.contains(at) && !left_out.contains(at));
+    let open = within_reach(field, callees);
+    let open = open
+        .into_iter()
+        .filter(|at| !reached.contains(at) && !left_out.contains(at) && !refused.contains(at));
     let with_gain = open.map(|at| (at, unreached_from(at, callees, reached)));
     // Of those with the same gain, one that a driver can call, and then the first one.
     let best = with_gain.max_by_key(|(at, gain)| (gain.len(), public.contains(at), std::cmp::Reverse(*at)));
     let (function, leads_to) = best?;
     Some(Goal { function, way: way(field, callees, function), leads_to })
+}
+
+/// The functions that drivers do not reach and that only refused ones lead to, or nothing at all.
+pub(super) fn behind_refused(field: Field) -> Vec<Number> {
+    let index = LibraryIndex::of(field.library);
+    let near = within_reach(field, index.callees());
+    let is_behind =
+        |at: &Number| !near.contains(at) && !field.left_out.contains(at) && !field.refused.contains(at);
+    (0..field.library.functions.len()).filter(is_behind).collect()
+}
+
+/// What drivers reach, what programs can call, and what that leads to, but not through what is refused: where no driver
+/// reaches a function, none reaches what only it calls.
+fn within_reach(field: Field, callees: &[Vec<Number>]) -> BTreeSet<Number> {
+    let Field { public, reached, refused, .. } = field;
+    let mut seen: BTreeSet<Number> = reached.iter().chain(public).copied().collect();
+    let mut open: Vec<Number> = seen.iter().copied().collect();
+    while let Some(at) = open.pop() {
+        if !refused.contains(&at) || reached.contains(&at) {
+            open.extend(callees[at].iter().filter(|callee| seen.insert(**callee)));
+        }
+    }
+    seen
 }
 
 /// The unreached functions that a function leads to, nearest first.
@@ -89,12 +118,35 @@ mod tests {
         Library { functions, ..crate::port::context::tests::library() }
     }
 
-    fn chosen(reached: &[Number], left_out: &[Number]) -> Option<(Number, Vec<Number>, Vec<Number>)> {
+    /// The goal, and what only refused functions lead to.
+    type Chosen = (Option<(Number, Vec<Number>, Vec<Number>)>, Vec<Number>);
+
+    fn of(reached: &[Number], left_out: &[Number], refused: &[Number]) -> Chosen {
         let set = |all: &[Number]| all.iter().copied().collect::<BTreeSet<_>>();
-        let (public, reached, left_out) = (set(&[2, 3]), set(reached), set(left_out));
+        let [public, reached, left_out, refused] = [&[2, 3], reached, left_out, refused].map(set);
         let library = library();
-        let field = Field { library: &library, public: &public, reached: &reached, left_out: &left_out };
-        next(field).map(|goal| (goal.function, goal.way, goal.leads_to))
+        let field = Field {
+            library: &library,
+            public: &public,
+            reached: &reached,
+            left_out: &left_out,
+            refused: &refused,
+        };
+        (next(field).map(|goal| (goal.function, goal.way, goal.leads_to)), behind_refused(field))
+    }
+
+    fn chosen(reached: &[Number], left_out: &[Number]) -> Option<(Number, Vec<Number>, Vec<Number>)> {
+        of(reached, left_out, &[]).0
+    }
+
+    #[test]
+    fn what_only_a_refused_function_leads_to_is_no_goal() {
+        assert_eq!(of(&[2], &[], &[3]), (None, vec![0, 1]));
+        assert_eq!(of(&[2], &[], &[1]), (Some((3, vec![3], vec![1, 0])), vec![0]));
+        // One that is not judged may be called all the same.
+        assert_eq!(of(&[2], &[3], &[]), (Some((1, vec![3, 1], vec![0])), vec![]));
+        // Nor does a refused function stand in the way that a driver reaches.
+        assert_eq!(of(&[1, 2, 3], &[], &[1]), (Some((0, vec![1, 0], vec![])), vec![]));
     }
 
     #[test]

@@ -60,6 +60,8 @@ pub struct Outcome {
     pub after: usize,
     /// Functions about which a model was asked in an earlier run, without a driver.
     pub given_up: Vec<SymbolName>,
+    /// Functions about which nothing was asked, because only those lead to them for which there is no driver.
+    pub behind: Vec<SymbolName>,
     /// The budget ended the run.
     pub is_budget: bool,
     pub totals: Totals,
@@ -137,17 +139,18 @@ impl Writer<'_> {
         let given_up: BTreeSet<usize> = given_up.filter(|at| !trials.report.reached().contains(at)).collect();
         let not_judged = numbers
             .filter(|at| !self.wanted.contains(at) || !context::can_be_judged(&trials.report, library, *at));
-        let mut left_out: BTreeSet<usize> = given_up.iter().copied().chain(not_judged).collect();
+        let left_out: BTreeSet<usize> = not_judged.collect();
+        let mut refused = given_up.clone();
         let before = trials.report.reached().len();
         let (mut written, mut is_budget) = (Vec::new(), false);
         loop {
             let reached = trials.report.reached();
-            let field =
-                Field { library, public: &self.api.functions, reached: &reached, left_out: &left_out };
+            let public = &self.api.functions;
+            let field = Field { library, public, reached: &reached, left_out: &left_out, refused: &refused };
             let Some(goal) = goals::next(field) else { break };
             let symbol = library.functions[goal.function].name.clone();
             let open = (0..library.functions.len())
-                .filter(|at| !trials.report.reached().contains(at) && !left_out.contains(at));
+                .filter(|at| ![&reached, &left_out, &refused].iter().any(|set| set.contains(at)));
             let (index, total) = (written.len() + 1, written.len() + open.count());
             reporter.event(Event::SymbolStarted { symbol: symbol.clone(), work: "driver", index, total });
             let one = self.one(trials, &goal, reporter)?;
@@ -155,7 +158,7 @@ impl Writer<'_> {
             reporter.event(Event::SymbolFinished { symbol, ok, grade: None, summary });
             // With a new driver, another one may lead to the function: it may be a goal again.
             if one.file.is_none() {
-                left_out.insert(goal.function);
+                refused.insert(goal.function);
             }
             let function = &library.functions[goal.function];
             is_budget = self.models.silence(function).is_some_and(|silence| silence.is_budget);
@@ -164,10 +167,16 @@ impl Writer<'_> {
                 break;
             }
         }
-        let after = trials.report.reached().len();
-        let given_up = given_up.iter().map(|at| library.functions[*at].name.clone()).collect();
+        let reached = trials.report.reached();
+        let public = &self.api.functions;
+        let field = Field { library, public, reached: &reached, left_out: &left_out, refused: &refused };
+        let after = reached.len();
+        let name = |at: Number| library.functions[at].name.clone();
+        let behind = if is_budget { Vec::new() } else { goals::behind_refused(field) };
+        let behind = behind.into_iter().map(name).collect();
+        let given_up = given_up.into_iter().map(name).collect();
         let totals = self.store.totals(Some(self.models.id))?;
-        Ok(Outcome { written, before, after, given_up, is_budget, totals })
+        Ok(Outcome { written, before, after, given_up, behind, is_budget, totals })
     }
 
     /// Stores the decision not to ask again while the C text stays the same.
