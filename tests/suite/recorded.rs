@@ -3,7 +3,7 @@
 //!
 //! They take many minutes: `cargo test --test suite recorded -- --ignored`.
 
-use crate::support::clib::{copy_tree, vendored};
+use crate::support::clib::{copy_files, copy_tree, vendored};
 use crate::support::{MEASURED, Repo};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -123,7 +123,19 @@ fn xxhash_is_ported_whole() {
     ported(&repo, "fixtures/recordings/xxhash", 46);
 }
 
-/// A model that knew the prompts alone wrote drivers for bzip2 without its programs.
+/// Replays the answers of a model that knew the prompts alone and wrote drivers for a library without its programs and
+/// tests. `least` functions of all are reached.
+fn drivers_are_written(repo: &Repo, recording: &str, (least, all): (u64, u64)) {
+    repo.run(&["init"]).ok();
+    let replay = format!("llm.replay_dir={:?}", here(recording).display().to_string());
+    let arguments =
+        ["drivers", "--write", "--seconds", "10", "--config", "llm.provider=\"replay\"", "--config", &replay];
+    let json = repo.run(&[&arguments[..], &["--format", "json"]].concat()).json("drivers-written");
+    println!("drivers reach {} of {} functions; {}", json["reached"], json["functions"], json["model"]);
+    assert_eq!((&json["reached_before"], &json["functions"]), (&json!(0), &json!(all)), "{json:#}");
+    assert!(json["reached"].as_u64().unwrap() >= least, "{json:#}");
+}
+
 #[test]
 #[ignore = "takes a minute"]
 fn drivers_of_bzip2_are_written() {
@@ -132,14 +144,25 @@ fn drivers_of_bzip2_are_written() {
         "*.h",
     ];
     let repo = files("bzip2-sys", "0.1.13", ("bzip2-1.0.8", &sources));
-    repo.run(&["init"]).ok();
-    let replay =
-        format!("llm.replay_dir={:?}", here("fixtures/recordings/bzip2-drivers").display().to_string());
-    let arguments =
-        ["drivers", "--write", "--seconds", "10", "--config", "llm.provider=\"replay\"", "--config", &replay];
-    let json = repo.run(&[&arguments[..], &["--format", "json"]].concat()).json("drivers-written");
-    println!("drivers reach {} of {} functions; {}", json["reached"], json["functions"], json["model"]);
-    assert_eq!(json["reached_before"], 0, "{json:#}");
-    assert!(json["reached"].as_u64().unwrap() >= 60, "{json:#}");
-    assert_eq!(json["functions"], 64, "{json:#}");
+    drivers_are_written(&repo, "fixtures/recordings/bzip2-drivers", (60, 64));
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn drivers_of_hoedown_are_written() {
+    let sources = [
+        "autolink.c", "buffer.c", "document.c", "escape.c", "html.c", "html_blocks.c", "html_smartypants.c",
+        "stack.c", "version.c", "*.h",
+    ];
+    let repo = files("hoedown", "6.0.0", ("libhoedown/src", &sources));
+    drivers_are_written(&repo, "fixtures/recordings/hoedown-drivers", (160, 168));
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn drivers_of_lzfse_are_written() {
+    let repo = Repo::empty();
+    copy_files(&vendored("lzfse-sys", "2.0.0").join("lzfse/src"), repo.root());
+    std::fs::remove_file(repo.root().join("lzfse_main.c")).unwrap();
+    drivers_are_written(&repo, "fixtures/recordings/lzfse-drivers", (75, 89));
 }
