@@ -31,6 +31,8 @@ const EXAMPLES: usize = 3;
 const LARGEST: u64 = 1 << 20;
 /// How many unreached functions are listed.
 const LISTED: usize = 40;
+/// How drivers begin that a model wrote.
+pub(super) const MARK: &str = "/* A driver that reaches ";
 /// Endings of files with code or text for people.
 const WITH_EXAMPLES: [&str; 12] = ["c", "cc", "cpp", "cxx", "h", "hpp", "md", "txt", "rst", "html", "1", "3"];
 
@@ -128,7 +130,7 @@ impl Context {
     /// # Errors
     /// `Io` where files of the repository cannot be read.
     pub fn of(project: &Project, (api, report): (&Api, &Report), goal: &Goal) -> Result<Self> {
-        let (library, root) = (&project.library, project.root()?);
+        let library = &project.library;
         let of = |all: &[Number]| all.iter().map(|at| &library.functions[*at]).collect::<Vec<&Function>>();
         let (function, way, below) = (&library.functions[goal.function], of(&goal.way), of(&goal.leads_to));
         let headers = api.shown(&way.iter().chain(&below).copied().collect::<Vec<_>>());
@@ -144,7 +146,7 @@ impl Context {
             is_public: api.functions.contains(&goal.function),
             heads,
             comments: comments((library, api), &headers),
-            examples: examples(project, root, &way, &public)?,
+            examples: examples(project, api, &way, &public)?,
             way: texts(&way, WAY),
             below: texts_that_fit(&below, BELOW),
             leads_to: below.iter().map(|one| one.name.to_string()).take(LISTED).collect(),
@@ -233,10 +235,13 @@ fn excerpt(function: &Function, text: String) -> Excerpt {
     Excerpt { file: function.place.file.to_string(), line: function.place.line as usize, text }
 }
 
-/// Calls in tests, programs, documents and other drivers: of the function itself, or of what leads to it, or of any public
-/// one.
-fn examples(project: &Project, root: &Utf8Path, way: &[&Function], public: &[&str]) -> Result<Vec<Excerpt>> {
-    let own: BTreeSet<&Utf8Path> = project.library.units.iter().map(|unit| unit.file.0.as_path()).collect();
+/// Calls in tests, programs, documents and people's drivers: of the function itself, or of what leads to it, or of any
+/// public one.
+fn examples(project: &Project, api: &Api, way: &[&Function], public: &[&str]) -> Result<Vec<Excerpt>> {
+    let root = project.root()?;
+    let units = project.library.units.iter().map(|unit| unit.file.0.as_path());
+    let shown = api.headers.iter().map(|(path, _)| Utf8Path::new(path));
+    let own: BTreeSet<&Utf8Path> = units.chain(shown).collect();
     let is_read = |path: &Utf8PathBuf| {
         path.extension().is_some_and(|ending| WITH_EXAMPLES.contains(&ending))
             && !own.contains(path.as_path())
@@ -245,7 +250,8 @@ fn examples(project: &Project, root: &Utf8Path, way: &[&Function], public: &[&st
     for path in files(root)?.into_iter().filter(is_read) {
         let full = root.join(&path);
         if full.metadata()?.len() <= LARGEST {
-            texts.push((path, String::from_utf8_lossy(&fs::read(full)?).into_owned()));
+            let text = String::from_utf8_lossy(&fs::read(full)?).into_owned();
+            texts.extend((!text.starts_with(MARK)).then_some((path, text)));
         }
     }
     let wanted = way.iter().rev().map(|function| &*function.c_name).chain(public.iter().copied());

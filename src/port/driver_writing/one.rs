@@ -1,7 +1,7 @@
 //! A driver for one function: ask, try, and ask again with what was wrong.
 
 use super::answer::{Answer, read};
-use super::context::Context;
+use super::context::{Context, MARK};
 use super::goals::Goal;
 use super::tries::{Fault, Tries};
 use super::{Writer, Written};
@@ -310,11 +310,7 @@ impl Writer<'_> {
 /// The text of the file, with who wrote it for what.
 fn with_head(model: &str, function: &Function, text: &str) -> String {
     let model = model.replace(['*', '\n'], " ");
-    format!(
-        "/* A driver that reaches `{}`; written by the model {model}. */\n{}\n",
-        function.c_name,
-        text.trim()
-    )
+    format!("{MARK}`{}`; written by the model {model}. */\n{}\n", function.c_name, text.trim())
 }
 
 /// The first line of a problem, with the next one where it only announces that.
