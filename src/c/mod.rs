@@ -25,6 +25,7 @@ mod types;
 mod expr;
 mod parse_uses;
 mod parse_body;
+mod parse_copies;
 mod parse_types;
 mod parse_unit;
 mod merge_records;

@@ -5,7 +5,8 @@
 
 use super::cursor::Cursor;
 use super::expr::{Sources, access, is_pointer, is_zero, strip};
-use super::parse_uses::{Copies, uses};
+use super::parse_copies::Copies;
+use super::parse_uses::uses;
 use crate::symbol::{Access, Comparison, ParamUse, Returned, SymbolKey};
 use clang_sys::*;
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,87 +4,10 @@
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
 use super::cursor::Cursor;
-use super::expr::{self, Sources, access, initialiser, is_pointer, is_wrapper, is_zero, named};
+use super::expr::{Sources, access, is_pointer, is_wrapper, is_zero, named};
+use super::parse_copies::{Copies, is_local, is_moved, moves};
 use crate::symbol::{ParamUse, UseKind};
 use clang_sys::*;
-use std::collections::{BTreeMap, BTreeSet};
-
-/// Maps the USR of a parameter or of a local copy to the position of the parameter.
-pub(super) struct Copies {
-    position: BTreeMap<String, usize>,
-    parameters: BTreeSet<String>,
-}
-
-impl Copies {
-    /// Finds the locals of `body` that only ever hold a copy of one parameter, possibly with an offset.
-    pub(super) fn find(parameters: &[Cursor<'_>], body: Cursor<'_>) -> Self {
-        let position: BTreeMap<String, usize> =
-            parameters.iter().enumerate().map(|(i, p)| (p.usr(), i)).collect();
-        let mut copies = Self { parameters: position.keys().cloned().collect(), position };
-        let mut sources: BTreeMap<String, Vec<Option<String>>> = BTreeMap::new();
-        collect(body, &mut sources);
-        // A copy of a copy is found in a later round; every round except the last adds at least one.
-        loop {
-            let found: Vec<(String, usize)> = sources
-                .iter()
-                .filter(|(local, _)| !copies.position.contains_key(*local))
-                .filter_map(|(local, from)| Some((local.clone(), copies.only_source(local, from)?)))
-                .collect();
-            if found.is_empty() {
-                return copies;
-            }
-            copies.position.extend(found);
-        }
-    }
-
-    fn only_source(&self, local: &str, from: &[Option<String>]) -> Option<usize> {
-        let mut positions =
-            from.iter().filter(|f| f.as_deref() != Some(local)).map(|f| self.position.get(f.as_ref()?));
-        let first = *positions.next()??;
-        positions.all(|p| p == Some(&first)).then_some(first)
-    }
-
-    fn of(&self, declaration: Cursor<'_>) -> Option<usize> {
-        self.position.get(&declaration.usr()).copied()
-    }
-}
-
-fn is_local(declaration: Cursor<'_>) -> bool {
-    declaration.kind() == CXCursor_VarDecl
-        && declaration.linkage() == CXLinkage_NoLinkage
-        && declaration.storage() != CX_SC_Static
-}
-
-/// Collects all assignments to locals: the plain name that the value comes from, the local itself (`p = p +
-/// 1`), or `None`.
-fn collect(node: Cursor<'_>, sources: &mut BTreeMap<String, Vec<Option<String>>>) {
-    let assigned = match node.kind() {
-        CXCursor_VarDecl if is_local(node) => initialiser(node).map(|value| (node, value)),
-        CXCursor_BinaryOperator if node.binary_operator() == CXBinaryOperator_Assign => {
-            match node.children()[..] {
-                [left, right] => named(left).filter(|d| is_local(*d)).map(|local| (local, right)),
-                _ => None,
-            }
-        }
-        _ => None,
-    };
-    if let Some((local, value)) = assigned {
-        let from = named(value).map(|d| d.usr()).or_else(|| moved(local, value));
-        sources.entry(local.usr()).or_default().push(from);
-    }
-    for child in node.children() {
-        collect(child, sources);
-    }
-}
-
-/// `p + n` assigned to `p`: the local remains a copy.
-fn moved(local: Cursor<'_>, value: Cursor<'_>) -> Option<String> {
-    let value = expr::strip(value);
-    let moves = value.kind() == CXCursor_BinaryOperator
-        && matches!(value.binary_operator(), CXBinaryOperator_Add | CXBinaryOperator_Sub);
-    let base = moves.then(|| value.children().first().copied()).flatten()?;
-    named(base).map(|d| d.usr()).filter(|usr| *usr == local.usr())
-}
 
 /// The uses at one mention of a name: the position of the parameter, and the kinds of use. `parents` are the
 /// ancestors of `mention`, outermost first.
@@ -96,18 +19,16 @@ pub(super) fn uses(
 ) -> Option<(usize, Vec<ParamUse>)> {
     let declaration = mention.referenced()?;
     let position = copies.of(declaration)?;
-    let is_parameter = copies.parameters.contains(&declaration.usr());
+    let is_parameter = copies.is_parameter(declaration);
     let mut look = Look { copies, sources, parents, mention, position, is_parameter, found: Vec::new() };
     look.climb();
     let line = mention.start().line;
     Some((position, look.found.into_iter().map(|kind| ParamUse { line, kind }).collect()))
 }
 
-/// Whether this is a pointer and a number, added or subtracted.
-fn is_moved(node: Cursor<'_>) -> bool {
-    node.kind() == CXCursor_BinaryOperator
-        && matches!(node.binary_operator(), CXBinaryOperator_Add | CXBinaryOperator_Sub)
-        && is_pointer(node)
+/// Whether a value is one of the two that `?:` chooses from.
+fn is_choice(node: Cursor<'_>, value: Cursor<'_>) -> bool {
+    node.kind() == CXCursor_ConditionalOperator && node.children().first() != Some(&value)
 }
 
 struct Look<'a, 'tu> {
@@ -128,9 +49,16 @@ impl<'tu> Look<'_, 'tu> {
             let parent = self.parents[depth];
             if parent.kind() == CXCursor_CStyleCastExpr {
                 self.found.push(UseKind::Cast { to: parent.ty().spelling() });
-            } else if !is_wrapper(parent) {
+                if is_pointer(self.mention)
+                    && parent.ty().canonical().kind() != CXType_Void
+                    && !is_pointer(parent)
+                {
+                    self.number_use(depth);
+                }
+            } else if !is_wrapper(parent) && !is_choice(parent, inner) {
                 let kind = self.kind(depth, parent, inner);
-                let follows = kind == Some(UseKind::Arithmetic) && is_moved(parent);
+                let is_step = kind == Some(UseKind::Advance) && is_pointer(parent);
+                let follows = is_step || kind == Some(UseKind::Arithmetic) && is_moved(parent);
                 self.found.extend(kind);
                 if follows {
                     self.moved_use(depth);
@@ -141,24 +69,42 @@ impl<'tu> Look<'_, 'tu> {
         }
     }
 
-    /// The use of a pointer that was moved: of the sum at `depth`.
+    /// The use of a pointer that was moved: of the sum, or of `p++`, at `depth`.
     fn moved_use(&mut self, depth: usize) {
         let mut inner = self.parents[depth];
         for (at, parent) in self.parents[..depth].iter().enumerate().rev() {
             let parent = *parent;
-            if is_wrapper(parent) || parent.kind() == CXCursor_CStyleCastExpr || is_moved(parent) {
+            let is_comma = parent.kind() == CXCursor_BinaryOperator
+                && parent.binary_operator() == CXBinaryOperator_Comma;
+            if is_comma && parent.children().first() == Some(&inner) {
+                return;
+            }
+            let is_cast = parent.kind() == CXCursor_CStyleCastExpr;
+            if is_wrapper(parent) || is_cast || is_moved(parent) || is_choice(parent, inner) || is_comma {
                 inner = parent;
                 continue;
             }
-            let is_deref = parent.kind() == CXCursor_ArraySubscriptExpr
-                || parent.kind() == CXCursor_UnaryOperator
-                    && parent.unary_operator() == CXUnaryOperator_Deref;
-            let used = match parent.kind() {
+            let kind = parent.kind();
+            let is_deref = kind == CXCursor_ArraySubscriptExpr
+                || kind == CXCursor_UnaryOperator && parent.unary_operator() == CXUnaryOperator_Deref;
+            let used = match kind {
                 CXCursor_CallExpr => Some(self.call(parent, inner)),
                 _ if is_deref => Some(UseKind::Deref(access(&self.parents[..at], parent))),
-                // Comparisons and differences need no memory, and the parameter itself is followed.
+                CXCursor_MemberRefExpr => {
+                    Some(UseKind::Field { name: parent.name(), access: access(&self.parents[..at], parent) })
+                }
+                CXCursor_VarDecl => self.copied_to(parent),
+                CXCursor_BinaryOperator if parent.binary_operator() == CXBinaryOperator_Assign => {
+                    self.assigned_to(parent)
+                }
+                // Comparisons and differences need no memory; statements and results use none here.
                 CXCursor_BinaryOperator if !is_pointer(parent) => None,
-                CXCursor_BinaryOperator if self.is_own(parent) => None,
+                CXCursor_CompoundStmt
+                | CXCursor_ForStmt
+                | CXCursor_WhileStmt
+                | CXCursor_DoStmt
+                | CXCursor_IfStmt
+                | CXCursor_ReturnStmt => None,
                 _ => Some(UseKind::Other),
             };
             self.found.extend(used);
@@ -166,10 +112,52 @@ impl<'tu> Look<'_, 'tu> {
         }
     }
 
-    /// Whether a copy of the parameter is assigned.
-    fn is_own(&self, assignment: Cursor<'tu>) -> bool {
-        let left = assignment.children().first().copied().and_then(named);
-        left.is_some_and(|local| self.copies.of(local) == Some(self.position))
+    /// What a moved pointer is assigned to.
+    fn assigned_to(&mut self, assignment: Cursor<'tu>) -> Option<UseKind> {
+        let left = *assignment.children().first()?;
+        match named(left) {
+            Some(own) if self.copies.of(own) == Some(self.position) => None,
+            Some(local) if is_local(local) => Some(UseKind::Other),
+            _ => Some(UseKind::Stored { to: self.sources.text(left) }),
+        }
+    }
+
+    /// The use of a pointer as a number, by the cast at `depth`: what is computed from it may be a pointer again, unless it is
+    /// compared.
+    fn number_use(&mut self, depth: usize) {
+        let is_compared = |node: &Cursor<'tu>| match node.kind() {
+            CXCursor_BinaryOperator => matches!(
+                node.binary_operator(),
+                CXBinaryOperator_EQ
+                    | CXBinaryOperator_NE
+                    | CXBinaryOperator_LT
+                    | CXBinaryOperator_LE
+                    | CXBinaryOperator_GT
+                    | CXBinaryOperator_GE
+                    | CXBinaryOperator_LAnd
+                    | CXBinaryOperator_LOr
+                    | CXBinaryOperator_Rem
+            ),
+            CXCursor_UnaryOperator => node.unary_operator() == CXUnaryOperator_LNot,
+            CXCursor_IfStmt | CXCursor_WhileStmt | CXCursor_ForStmt | CXCursor_DoStmt => true,
+            _ => false,
+        };
+        let is_inside = |node: &&Cursor<'tu>| {
+            is_wrapper(**node)
+                || matches!(
+                    node.kind(),
+                    CXCursor_BinaryOperator
+                        | CXCursor_UnaryOperator
+                        | CXCursor_CStyleCastExpr
+                        | CXCursor_IfStmt
+                        | CXCursor_WhileStmt
+                        | CXCursor_ForStmt
+                        | CXCursor_DoStmt
+                )
+        };
+        if !self.parents[..depth].iter().rev().take_while(is_inside).any(is_compared) {
+            self.found.push(UseKind::Other);
+        }
     }
 
     fn kind(&mut self, depth: usize, parent: Cursor<'tu>, inner: Cursor<'tu>) -> Option<UseKind> {
@@ -196,14 +184,16 @@ impl<'tu> Look<'_, 'tu> {
                 Some(variable) => UseKind::Stored { to: variable.name() },
                 None => UseKind::Other,
             },
-            CXCursor_ConditionalOperator if !is_first => UseKind::Other,
             CXCursor_IfStmt
             | CXCursor_WhileStmt
             | CXCursor_ForStmt
             | CXCursor_DoStmt
             | CXCursor_ConditionalOperator => self.truth("!="),
-            // `(void)p;` and `sizeof p` use no memory.
-            CXCursor_CompoundStmt | CXCursor_UnaryExpr => return None,
+            // `(void)p;` and `sizeof p` use no memory; the value of `({ p; })` goes on.
+            CXCursor_CompoundStmt if above.last().is_none_or(|of| of.kind() != CXCursor_StmtExpr) => {
+                return None;
+            }
+            CXCursor_UnaryExpr => return None,
             _ => UseKind::Other,
         })
     }
@@ -237,13 +227,7 @@ impl<'tu> Look<'_, 'tu> {
             CXUnaryOperator_PostInc
             | CXUnaryOperator_PostDec
             | CXUnaryOperator_PreInc
-            | CXUnaryOperator_PreDec => {
-                // `*p++` also reads or writes the target of `p`.
-                if let Some((above, deref)) = self.deref_above(depth) {
-                    self.found.push(UseKind::Deref(access(above, deref)));
-                }
-                UseKind::Advance
-            }
+            | CXUnaryOperator_PreDec => UseKind::Advance,
             CXUnaryOperator_AddrOf => UseKind::AddressOf,
             CXUnaryOperator_LNot => self.truth("=="),
             _ => UseKind::Other,
@@ -296,7 +280,7 @@ impl<'tu> Look<'_, 'tu> {
     /// The name is on the left of `=`.
     fn overwritten(&self, value: Cursor<'tu>) -> Option<UseKind> {
         let declaration = self.mention.referenced()?;
-        if moved(declaration, value).is_some() {
+        if moves(declaration, value) {
             return Some(UseKind::Advance);
         }
         // For a local copy, this assignment makes it a copy.

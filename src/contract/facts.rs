@@ -296,17 +296,28 @@ mod tests {
             void nested(unsigned char *p, unsigned n) { put((unsigned char *)(p + n) - 2, n); }\n\
             void starred(unsigned char *p, unsigned n) { *(p + n + 1) = 3; }\n\
             void indexed(unsigned char *p, unsigned n) { (p + n)[1] = 3; }\n\
+            void stepped(unsigned char *p, unsigned n) { while (n--) put(p++, 0); }\n\
+            void jumped(unsigned char *p, unsigned n) { put(p += n, 0); *(p += 2) = 1; }\n\
+            void local(unsigned char *p, unsigned n) { unsigned char *q = p + n; *q = 3; }\n\
+            void ended(unsigned char *p) { unsigned char *end = p + 9; while (p < end) *p++ = 1; }\n\
             unsigned summed(unsigned char *p, unsigned n) { return get(p + n) + get(p); }\n\
             unsigned walked(unsigned char *p, unsigned n) { unsigned s = 0; while (n--) { s += *p; p = p + 1; } return s; }\n\
             unsigned apart(unsigned char *p, unsigned char *q) { return q - p > 4 ? p[0] : q[0]; }\n\
-            void local(unsigned char *p, unsigned n) { unsigned char *q = p + n; *q = 3; }\n\
             unsigned ignored(unsigned char *p, unsigned n) { (void)p; return n + sizeof p; }\n\
-            unsigned constant(const unsigned char *p, unsigned n) { const unsigned char *q = p + n; return *q; }\n";
-        let written = ["passed", "nested", "starred", "indexed"];
-        assert_eq!(directions(text, &written), [Direction::Out; 4]);
-        let read = ["summed", "walked", "apart", "constant", "ignored"];
-        assert_eq!(directions(text, &read), [Direction::In; 5]);
-        // What a local pointer does is not followed: it may do anything.
-        assert_eq!(directions(text, &["local"]), [Direction::InOut]);
+            unsigned both(unsigned char *p, unsigned n) { for (; n > 0; n--, p++) if (*p) return 1; return 0; }\n\
+            char *skipped(char *p) { char *end = p + 1; return *end ? end : p + 2; }\n\
+            unsigned even(unsigned char *p) { return ((unsigned long)p & 3) == 0 ? p[0] : 1; }\n\
+            struct pair { int a, b; };\n\
+            int member(struct pair *p, unsigned n) { return (p + n)->b; }\n\
+            unsigned constant(const unsigned char *p, unsigned n) { const unsigned char *q = p + n; return *q; }\n\
+            void aligned(unsigned char *p) { *(unsigned *)(((unsigned long)p + 3) & ~3ul) = 0; }\n\
+            unsigned char *kept;\n\
+            void keep(unsigned char *p) { kept = p + 1; }\n";
+        let written = ["passed", "nested", "starred", "indexed", "stepped", "jumped", "local", "ended"];
+        assert_eq!(directions(text, &written), [Direction::Out; 8]);
+        let read = ["summed", "walked", "apart", "ignored", "both", "skipped", "even", "member", "constant"];
+        assert_eq!(directions(text, &read), [Direction::In; 9]);
+        // What is computed from a number is not followed: it may do anything.
+        assert_eq!(directions(text, &["aligned"]), [Direction::InOut]);
     }
 }

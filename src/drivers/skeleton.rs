@@ -244,7 +244,7 @@ impl Bad {
 }
 
 /// The headers that programs include, as far as one can see: those in folders `include`, or those that C++ can include,
-/// or else one of those that name most of these functions. `sources` are the library's C files.
+/// or else any of those that name most of these functions. `sources` are the library's C files.
 ///
 /// # Errors
 /// `Io` where a file cannot be read.
@@ -260,8 +260,8 @@ pub fn public_headers(
         let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
         let count = functions.iter().filter(|name| words.contains(**name)).count();
         // Tests and programs have headers of their own.
-        let is_beside = sources.iter().any(|source| source.parent() == path.parent());
-        let is_for_cpp = is_beside && words.contains("__cplusplus");
+        let is_above = |source: &&Utf8Path| path.parent().is_some_and(|folder| source.starts_with(folder));
+        let is_for_cpp = words.contains("__cplusplus") && sources.iter().any(is_above);
         let is_included = path.components().any(|part| part.as_str() == "include");
         all.extend((count > 0).then_some(Header { path, count, is_included, is_for_cpp }));
     }
@@ -269,11 +269,16 @@ pub fn public_headers(
     let those = |is_public: fn(&Header) -> bool| -> Vec<String> {
         all.iter().filter(|header| is_public(header)).map(|header| header.path.to_string()).collect()
     };
-    // Private headers are rarely written for C++.
-    for public in [those(|header| header.is_included), those(|header| header.is_for_cpp)] {
-        if !public.is_empty() {
-            return Ok(vec![public]);
-        }
+    let included = those(|header| header.is_included);
+    if !included.is_empty() {
+        return Ok(vec![included]);
+    }
+    // Private headers are rarely written for C++; nor are some public ones.
+    let most =
+        |headers: &mut dyn Iterator<Item = &Header>| headers.map(|header| header.count).max().unwrap_or(0);
+    let guarded = most(&mut all.iter().filter(|header| header.is_for_cpp));
+    if guarded > 0 && guarded * PUBLIC_PART >= most(&mut all.iter()) {
+        return Ok(vec![those(|header| header.is_for_cpp)]);
     }
     Ok(all.into_iter().take(MOST_HEADERS).map(|header| vec![header.path.into_string()]).collect())
 }
@@ -290,6 +295,35 @@ struct Header {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn public_headers_are_those_for_cpp_unless_others_declare_far_more() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(dir.path()).unwrap();
+        let found = |files: &[(&str, &str)], sources: &[&str]| {
+            for (path, text) in files {
+                fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+                fs::write(root.join(path), text).unwrap();
+            }
+            let sources: Vec<&Utf8Path> = sources.iter().copied().map(Utf8Path::new).collect();
+            let found = public_headers(root, &sources, &["one", "two", "three", "four", "five"]).unwrap();
+            for (path, _) in files {
+                fs::remove_file(root.join(path)).unwrap();
+            }
+            found
+        };
+        let guarded = "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint one(int);\nint two(int);\n";
+        let private = "int one(int);\nint two(int);\nint three(int);\nint four(int);\n";
+        let both = [("src/lib.h", guarded), ("src/private.h", private), ("test/check.h", guarded)];
+        assert_eq!(found(&both, &["src/a.c"]), [["src/lib.h"]]);
+        // The public header may be above the sources.
+        assert_eq!(found(&[("lib.h", guarded), ("src/private.h", private)], &["src/a.c"]), [["lib.h"]]);
+        // A guarded helper is not the API.
+        let large = private.to_owned() + "int five(int);\n";
+        let helper = "#ifdef __cplusplus\n#endif\nint one(int);\n";
+        assert_eq!(found(&[("lib.h", &large), ("helper.h", helper)], &["a.c"]), [["lib.h"], ["helper.h"]]);
+        assert_eq!(found(&[("include/lib.h", helper), ("lib.h", guarded)], &["a.c"]), [["include/lib.h"]]);
+    }
 
     #[test]
     fn what_does_not_compile_is_found_by_its_lines() {

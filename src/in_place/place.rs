@@ -51,7 +51,7 @@ impl Place<'_> {
             said.lines().filter(|line| line.contains("error") || line.contains("undefined")).collect();
         lines.truncate(8);
         let said = if lines.is_empty() { said.trim().to_owned() } else { lines.join("\n  ") };
-        let help = match said.contains("undefined") {
+        let help = match said.contains("undefined reference") || said.contains("undefined symbol") {
             true => {
                 "a driver includes the C files that it needs beside the library; libraries of the system stand in \
                      `link` under [drivers] in implfuzz.toml"

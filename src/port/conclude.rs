@@ -1,5 +1,6 @@
 //! Ends a function: refused, skipped, stopped, or accepted and put into the tree.
 
+use super::c_variables::out_of_reach;
 use super::redo::{self, Redo};
 use super::result::{Accepted, End, PortResult};
 use super::resume::{Action, Plan};
@@ -45,7 +46,10 @@ impl<'p> Session<'p> {
             _ => match (self.standing.in_the_way(self.project, planned), self.unjudged(planned)) {
                 (Some(blamed), _) => return self.skipped(planned, &blamed).map(Some),
                 (None, Some(why)) => (End::NotJudgeable, Some(why)),
-                (None, None) => return Ok(None),
+                (None, None) => match out_of_reach(self.project, &planned.function)? {
+                    Some(why) => (End::NotJudgeable, Some(why)),
+                    None => return Ok(None),
+                },
             },
         };
         self.result(planned, end, why).map(Some)

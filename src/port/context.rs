@@ -2,6 +2,7 @@
 //!
 //! `prompt` turns it into text.
 
+use super::c_variables::CVariable;
 use super::describe_contract;
 use super::items;
 use crate::contract::types::{Contract, Judgeable, Signature};
@@ -42,8 +43,8 @@ pub struct Sources<'a> {
     pub ffi: &'a str,
     /// The text of `globals.rs`.
     pub globals: &'a str,
-    /// The C text of a variable.
-    pub c_text: &'a dyn Fn(&Global) -> String,
+    /// A variable that Rust has no static for.
+    pub c_variable: &'a dyn Fn(&Global) -> Result<CVariable>,
     /// The Rust side of a library function.
     pub callee: &'a dyn Fn(&Function) -> Option<CalleeState>,
 }
@@ -102,15 +103,6 @@ pub struct PortContext {
     recursive: bool,
     /// The port that is to be replaced by a safer one.
     old: Option<OldPort>,
-}
-
-/// A variable of C without a Rust static.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct CVariable {
-    name: String,
-    text: String,
-    /// Whether no function of the library writes it.
-    constant: bool,
 }
 
 /// A port of which a safer one is wanted.
@@ -279,14 +271,7 @@ fn globals(sources: &Sources) -> Result<(Vec<String>, Vec<CVariable>)> {
         };
         match bound {
             Some(line) => lines.push(line),
-            None => {
-                let is_written = |other: &Function| other.globals_written.contains(key);
-                others.push(CVariable {
-                    name: global.c_name.clone(),
-                    text: (sources.c_text)(global),
-                    constant: !sources.library.functions.iter().any(is_written),
-                });
-            }
+            None => others.push((sources.c_variable)(global)?),
         }
     }
     Ok((lines, others))

@@ -10,6 +10,7 @@ pub mod context;
 pub mod prompt;
 mod taking;
 mod sources;
+mod c_variables;
 pub mod history;
 pub mod redo;
 pub mod resume;

@@ -1,5 +1,6 @@
 //! Gathers from the tree what prompts about a function need.
 
+use super::c_variables::c_variable;
 use super::context::{CalleeState, PortContext, Sources};
 use crate::c::call_sites::{CallSite, call_sites};
 use crate::contract::types::Judgeable;
@@ -10,12 +11,8 @@ use crate::project::{FunctionPlan, Project};
 use crate::rust::pretty::pretty;
 use crate::rust::signature::CSignature;
 use crate::rust::stub_text::stub;
-use crate::symbol::Global;
 use proc_macro2::Ident;
 use quote::{format_ident, quote};
-
-/// Most bytes of a variable's C text.
-const LONGEST: usize = 4096;
 
 /// The context for prompts about a function, without a contract where it has none yet.
 ///
@@ -27,12 +24,6 @@ pub fn context(project: &Project, planned: &FunctionPlan) -> Result<PortContext>
         let ported = project.ported(function) == Ported::Yes;
         Some(CalleeState { rust: stub(&other.bound()), ported })
     };
-    let root = project.root()?;
-    let c_text = |global: &Global| {
-        let file = fs_err::read(root.join(&global.place.file.0)).unwrap_or_default();
-        let text = file.get(global.place.start..global.place.end).unwrap_or_default();
-        String::from_utf8_lossy(&text[..text.len().min(LONGEST)]).into_owned()
-    };
     let sources = Sources {
         library: &project.library,
         function: &planned.function,
@@ -40,7 +31,7 @@ pub fn context(project: &Project, planned: &FunctionPlan) -> Result<PortContext>
         stub: &stub(&planned.bound()),
         ffi: &project.ffi,
         globals: &fs_err::read_to_string(project.rust_dir().join("src/globals.rs"))?,
-        c_text: &c_text,
+        c_variable: &|global| c_variable(project, global),
         callee: &callee,
     };
     match planned.judgeable {

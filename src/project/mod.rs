@@ -333,6 +333,11 @@ impl Project {
         Ok((self.with_statics(judgeable), false))
     }
 
+    /// Why there is no Rust static for a variable of C, if there is none.
+    pub fn without_static(&self, name: &SymbolName) -> Option<&str> {
+        self.without_static.get(name).map(String::as_str)
+    }
+
     /// Refuses a contract that has a variable without a Rust static.
     fn with_statics(&self, judgeable: Judgeable) -> Judgeable {
         let Some(contract) = judgeable.contract() else { return judgeable };

@@ -10,6 +10,7 @@ mod allocators;
 mod analyzer;
 mod bad_input;
 mod blocks;
+mod c_variables;
 mod callbacks;
 mod candidates;
 mod chance;

@@ -123,6 +123,66 @@ fn xxhash_is_ported_whole() {
     ported(&repo, "fixtures/recordings/xxhash", 46);
 }
 
+/// A library of a crate, with the tests that it ships with.
+struct Whole {
+    package: &'static str,
+    version: &'static str,
+    folder: &'static str,
+    recording: &'static str,
+    /// Commands that build and run its tests.
+    dropin: &'static str,
+    functions: usize,
+}
+
+/// From `init` to the library's own tests without C: drivers and ports come from recordings, in which the model knew the
+/// prompts alone. What contracts learned from calls then is a file of the recording, because signatures depend on it.
+fn is_ported_whole(whole: &Whole) {
+    let repo = Repo::empty();
+    copy_tree(&vendored(whole.package, whole.version).join(whole.folder), repo.root());
+    drivers_are_written(&repo, whole.recording, (whole.functions as u64, whole.functions as u64));
+    let calls = here(whole.recording).join("calls.json");
+    std::fs::copy(calls, repo.root().join("rust/contracts/calls.json")).unwrap();
+    repo.write("implfuzz.toml", &(repo.read("implfuzz.toml") + whole.dropin));
+
+    let replay = format!("llm.replay_dir={:?}", here(whole.recording).display().to_string());
+    let provider = ["--config", "llm.provider='replay'", "--config", &replay];
+    let quick = ["--config", "fuzz.accept_seconds=8", "--format", "json"];
+    let json = repo.run(&[&["port", "--all", "-j", "3"], &provider[..], &quick].concat()).json("port");
+    for row in json["symbols"].as_array().unwrap() {
+        assert!(["accepted", "already-ported"].contains(&row["end"].as_str().unwrap()), "{row:#}");
+    }
+    let json = repo
+        .run(&["verify", "--all", "--config", "fuzz.accept_seconds=20", "--format", "json"])
+        .json("verify");
+    println!("{}", json["library"]);
+    let rows = json["symbols"].as_array().unwrap();
+    assert_eq!(rows.len(), whole.functions, "{json:#}");
+    for row in rows {
+        assert!(["exhaustive", "verified", "weak"].contains(&row["grade"].as_str().unwrap()), "{row}");
+        assert_eq!(row["callees_in_c"], json!([]), "{row}");
+    }
+    assert_eq!(json["standalone"]["links"], true, "{json:#}");
+
+    let json = repo.run(&["dropin", "--format", "json"]).ok().json("dropin");
+    assert_eq!(json["verdict"], "same", "{json:#}");
+    for one in json["functions"].as_array().unwrap() {
+        assert_eq!(one["ran_as_c"].as_u64().unwrap_or(0), 0, "{one}");
+    }
+}
+
+#[test]
+#[ignore = "takes an hour"]
+fn monocypher_is_ported_whole_and_passes_its_own_tests() {
+    is_ported_whole(&Whole {
+        package: "monocypher-sys",
+        version: "4.0.2",
+        folder: "Monocypher",
+        recording: "fixtures/recordings/monocypher",
+        dropin: "\n[dropin]\nbuild = [[\"make\", \"tis-ci.out\"]]\nrun = [[\"./tis-ci.out\"]]\n",
+        functions: 142,
+    });
+}
+
 /// Replays the answers of a model that knew the prompts alone and wrote drivers for a library without its programs and
 /// tests. `least` functions of all are reached.
 fn drivers_are_written(repo: &Repo, recording: &str, (least, all): (u64, u64)) {

@@ -96,7 +96,8 @@ fn of_contracts(session: &Session, project: &Project, headers: &[String]) -> Res
             functions: Some(0),
             left_out: Vec::new(),
             refused: Vec::new(),
-            next: "no contract describes a public function: fill it in".to_owned(),
+            next: "no contract describes a public function, or no call of one compiles: fill it in"
+                .to_owned(),
         },
     })
 }

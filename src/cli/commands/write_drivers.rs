@@ -84,7 +84,7 @@ pub fn table(outcome: &Outcome, functions: usize) -> String {
     }
     if !outcome.behind.is_empty() {
         text += &format!(
-            "not asked about, because no other function leads to them: {}\n",
+            "not asked about, because only functions without a driver lead to them, or none: {}\n",
             listed(&outcome.behind)
         );
     }

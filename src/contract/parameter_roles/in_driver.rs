@@ -51,7 +51,7 @@ pub(super) fn size_behind(place: &Place) -> String {
 /// and floats get names that every C file knows.
 pub(super) fn scalar(ty: &CType) -> String {
     let spelled = variable_type(ty);
-    let is_known = spelled.split(' ').all(|word| KNOWN.contains(&word) || word.ends_with("_t"));
+    let is_known = spelled.split(' ').all(|word| KNOWN.contains(&word));
     match ty.kind {
         TypeKind::Int { signed, bits: bits @ (8 | 16 | 32 | 64), .. } if !is_known => {
             format!("{}int{bits}_t", if signed { "" } else { "u" })
@@ -62,7 +62,8 @@ pub(super) fn scalar(ty: &CType) -> String {
     }
 }
 
-const KNOWN: [&str; 6] = ["signed", "unsigned", "char", "short", "int", "long"];
+/// Words in the names of numbers that every C file knows.
+const KNOWN: [&str; 7] = ["signed", "unsigned", "char", "short", "int", "long", "size_t"];
 
 /// The type of a variable that gets its value later, or through which memory is written.
 pub fn variable_type(ty: &CType) -> &str {

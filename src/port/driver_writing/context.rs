@@ -72,12 +72,18 @@ impl Api {
         let external = library.functions.iter().filter(|function| function.linkage == Linkage::External);
         let names: Vec<&str> = external.map(|function| function.c_name.as_str()).collect();
         let sources: Vec<&Utf8Path> = library.units.iter().map(|unit| unit.file.0.as_path()).collect();
-        let (mut headers, mut words) = (Vec::new(), BTreeSet::new());
-        for path in public_headers(root, &sources, &names)?.into_iter().flatten() {
+        let choices = public_headers(root, &sources, &names)?;
+        let is_one_choice = choices.len() == 1;
+        let mut headers: Vec<(String, String)> = Vec::new();
+        for path in choices.into_iter().flatten() {
             let text = fs::read(root.join(&path))?;
-            words.extend(Surface::of(&text).words);
             headers.push((path, String::from_utf8_lossy(&text).into_owned()));
         }
+        if !is_one_choice {
+            headers = without_private(headers);
+        }
+        let words: BTreeSet<String> =
+            headers.iter().flat_map(|(_, text)| Surface::of(text.as_bytes()).words).collect();
         let is_public = |function: &Function| {
             function.linkage == Linkage::External && (headers.is_empty() || words.contains(&function.c_name))
         };
@@ -88,7 +94,10 @@ impl Api {
 
     /// The headers, shortened where they are long: first those that name one of these functions.
     fn shown(&self, functions: &[&Function]) -> Vec<Excerpt> {
-        let is_about = |text: &str| functions.iter().any(|function| text.contains(&function.c_name));
+        let is_about = |text: &str| {
+            let words = Surface::of(text.as_bytes()).words;
+            functions.iter().any(|function| words.contains(&function.c_name))
+        };
         let (first, then): (Vec<_>, Vec<_>) = self.headers.iter().partition(|(_, text)| is_about(text));
         let (mut shown, mut room) = (Vec::new(), HEADERS);
         for (path, text) in first.into_iter().chain(then) {
@@ -155,6 +164,21 @@ impl Context {
             headers,
         })
     }
+}
+
+/// Without the headers that include another one of them, as private headers do; all of them if none is left.
+fn without_private(headers: Vec<(String, String)>) -> Vec<(String, String)> {
+    let names: Vec<String> = headers
+        .iter()
+        .filter_map(|(path, _)| Some(format!("{}\"", Utf8Path::new(path).file_name()?)))
+        .collect();
+    let includes = |text: &str| {
+        let mut lines =
+            text.lines().map(str::trim).filter(|line| line.starts_with('#') && line.contains("include"));
+        lines.any(|line| names.iter().any(|name| line.ends_with(name.as_str())))
+    };
+    let public: Vec<_> = headers.iter().filter(|(_, text)| !includes(text)).cloned().collect();
+    if public.is_empty() { headers } else { public }
 }
 
 fn listed((library, api): (&Library, &Api), one: &Unreached) -> Listed {

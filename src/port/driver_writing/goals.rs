@@ -1,7 +1,7 @@
 //! Which function a new driver should reach: the one through which most others would be reached, too.
 
 use crate::in_place::run::Number;
-use crate::symbol::{Library, LibraryIndex};
+use crate::symbol::{Library, LibraryIndex, Linkage};
 use std::collections::{BTreeSet, VecDeque};
 
 /// A function that no driver reaches, with the way to it. Functions are positions in the library.
@@ -56,8 +56,21 @@ pub(super) fn behind_refused(field: Field) -> Vec<Number> {
 /// What drivers reach, what programs can call, and what that leads to, but not through what is refused: where no driver
 /// reaches a function, none reaches what only it calls.
 fn within_reach(field: Field, callees: &[Vec<Number>]) -> BTreeSet<Number> {
-    let Field { public, reached, refused, .. } = field;
-    let mut seen: BTreeSet<Number> = reached.iter().chain(public).copied().collect();
+    let Field { library, public, reached, refused, .. } = field;
+    // A table may have the address of a function that no body names; a function in a header that nothing calls is unused.
+    let called: BTreeSet<Number> = callees
+        .iter()
+        .enumerate()
+        .flat_map(|(at, own)| own.iter().filter(move |to| **to != at))
+        .copied()
+        .collect();
+    let is_own = |at: &Number| {
+        let function = &library.functions[*at];
+        !called.contains(at)
+            && (function.linkage == Linkage::External || function.place.file.0.extension() != Some("h"))
+    };
+    let own = (0..library.functions.len()).filter(is_own);
+    let mut seen: BTreeSet<Number> = reached.iter().chain(public).copied().chain(own).collect();
     let mut open: Vec<Number> = seen.iter().copied().collect();
     while let Some(at) = open.pop() {
         if !refused.contains(&at) || reached.contains(&at) {
@@ -90,7 +103,9 @@ fn way(field: Field, callees: &[Vec<Number>], to: Number) -> Vec<Number> {
         if is_start(way[0]) {
             return way;
         }
-        let callers = (0..callees.len()).filter(|caller| callees[*caller].contains(&way[0]));
+        // Nothing leads through a function that no driver reaches, as a model said.
+        let is_open = |caller: &Number| !field.refused.contains(caller) || field.reached.contains(caller);
+        let callers = (0..callees.len()).filter(|caller| callees[*caller].contains(&way[0])).filter(is_open);
         for caller in callers {
             if seen.insert(caller) {
                 open.push_back([vec![caller], way.clone()].concat());

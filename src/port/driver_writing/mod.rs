@@ -60,14 +60,14 @@ pub struct Outcome {
     pub after: usize,
     /// Functions about which a model was asked in an earlier run, without a driver.
     pub given_up: Vec<SymbolName>,
-    /// Functions about which nothing was asked, because only those lead to them for which there is no driver.
+    /// Functions about which nothing was asked, because only those lead to them for which there is no driver, or none.
     pub behind: Vec<SymbolName>,
     /// The budget ended the run.
     pub is_budget: bool,
     pub totals: Totals,
 }
 
-/// Has models write drivers until every function is reached or given up, in a run of its own. `command` is the one for
+/// Has models write drivers until every function is reached, given up, or behind one that is, in a run of its own. `command` is the one for
 /// the store.
 ///
 /// # Errors
@@ -92,7 +92,7 @@ pub fn write(
     Ok(outcome)
 }
 
-/// Has models write drivers until each of these functions is reached or given up, within a run.
+/// Has models write drivers until each of these functions is reached, given up, or behind one that is, within a run.
 ///
 /// # Errors
 /// `Config` where the drivers are listed, `C` if the library cannot be built, those of models and of the store, and Ctrl-C.
