@@ -22,7 +22,17 @@ pub struct CallSite {
 pub fn call_sites(library: &Library, function: &Function) -> Vec<CallSite> {
     let callers =
         library.functions.iter().filter(|f| f.key != function.key && f.calls.contains(&function.key));
-    callers.filter_map(|caller| first(caller, &function.c_name)).take(SHOWN).collect()
+    let site = |caller| {
+        first(caller, &function.c_name, "(").or_else(|| through_macro(library, caller, &function.c_name))
+    };
+    callers.filter_map(site).take(SHOWN).collect()
+}
+
+/// A call that a macro makes, which the caller's text does not show.
+fn through_macro(library: &Library, caller: &Function, name: &str) -> Option<CallSite> {
+    let macros = library.macros.iter().filter(|own| caller.macros.contains(&own.name));
+    let calls = macros.filter(|own| has_word(&own.text, name));
+    calls.filter_map(|own| first(caller, &own.name, "")).next()
 }
 
 /// Whether the line contains the identifier `name`.
@@ -30,9 +40,10 @@ fn has_word(line: &str, name: &str) -> bool {
     line.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name)
 }
 
-fn first(caller: &Function, name: &str) -> Option<CallSite> {
+/// The first line with the name and this text.
+fn first(caller: &Function, name: &str, with: &str) -> Option<CallSite> {
     let lines: Vec<&str> = caller.text.lines().collect();
-    let at = lines.iter().position(|line| line.contains('(') && has_word(line, name))?;
+    let at = lines.iter().position(|line| line.contains(with) && has_word(line, name))?;
     let around = at.saturating_sub(AROUND)..(at + AROUND + 1).min(lines.len());
     Some(CallSite {
         caller: caller.c_name.clone(),
@@ -58,5 +69,12 @@ mod tests {
         assert_eq!((site.caller.as_str(), site.file.as_str()), ("kit_digest", "src/sum.c"));
         assert!(site.text.lines().count() <= 2 * AROUND + 1 && site.text.contains("return s"));
         assert_eq!(call_sites(&library, &caller), Vec::new());
+
+        let mut library = library;
+        library.macros[0].text = "START (mix(KIT_SEED))".into();
+        let text = library.functions[1].text.replace("mix(data[i])", "data[i]");
+        library.functions[1].text = text;
+        let sites = call_sites(&library, &function("mix", ""));
+        assert!(sites.len() == 1 && sites[0].text.contains("s = START"), "{sites:?}");
     }
 }

@@ -38,6 +38,9 @@ impl Archetype {
         if any(&writes) {
             return Some(Self::BufferTransform);
         }
+        if any(&changes) {
+            return None;
+        }
         Some(if any(&|role| role.c_string().is_some()) { Self::Text } else { Self::Pure })
     }
 
@@ -58,6 +61,11 @@ impl Archetype {
 /// Whether the function writes into more memory than one value.
 fn writes(role: &Role) -> bool {
     role.pointer().is_none() && role.direction().is_some_and(|direction| direction != Direction::In)
+}
+
+/// Whether the function changes an object that it gets, beyond filling it.
+fn changes(role: &Role) -> bool {
+    role.pointer().is_some() && role.direction() == Some(Direction::InOut)
 }
 
 #[cfg(test)]

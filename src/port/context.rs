@@ -288,9 +288,11 @@ fn macros(library: &Library, function: &Function) -> Vec<String> {
         }
     }
     let used = library.macros.iter().filter(|m| names.contains(&m.name));
-    // Several files may define it alike.
+    // Several files may define it alike, but for the blanks.
     let mut seen = BTreeSet::new();
-    used.filter(|m| seen.insert(&m.text)).map(|m| format!("#define {}", m.text)).collect()
+    used.filter(|m| seen.insert(m.text.split_whitespace().collect::<String>()))
+        .map(|m| format!("#define {}", m.text))
+        .collect()
 }
 
 #[cfg(test)]
