@@ -13,7 +13,7 @@ use crate::verdict::{Grade, Proofs, RunStats, Verdict};
 pub enum Harness {
     Missing,
     Judged,
-    /// C differs from itself in it, whatever the port does.
+    /// It can judge no port, whatever that does.
     Unsound(String),
     /// A run of the port did not come to an end, or met a fault of C.
     Stopped(String),
@@ -25,9 +25,7 @@ impl Harness {
         match verdict {
             _ if planned.judgeable.contract().is_none() => Self::Missing,
             Verdict::CFault { found, .. } => Self::Stopped(found.kind.told().to_owned()),
-            Verdict::Vacuous { .. } if let Some(difference) = &place.unsound => {
-                Self::Unsound(difference.clone())
-            }
+            Verdict::Vacuous { .. } if let Some(why) = &place.unsound => Self::Unsound(why.clone()),
             Verdict::Vacuous { reason, .. } => Self::Stopped(reason.clone()),
             Verdict::Unrefuted(_) | Verdict::Refuted { .. } => Self::Judged,
         }
@@ -115,9 +113,9 @@ impl Outcome {
         if self.grade == Grade::Unverifiable {
             match harness {
                 Harness::Missing | Harness::Judged => {}
-                Harness::Unsound(why) => alone
-                    .shortcomings
-                    .push(format!("drivers judge it alone: C differs from itself in its harness: {why}")),
+                Harness::Unsound(why) => {
+                    alone.shortcomings.push(format!("drivers judge it alone: in its harness, {why}"))
+                }
                 // A port may bring this about, so that the harness does not get to what would refute it.
                 Harness::Stopped(why) => {
                     alone.grade = alone.grade.min(Grade::Weak);

@@ -61,14 +61,14 @@ impl<'p> Session<'p> {
             return None;
         }
         match &planned.judgeable {
-            Judgeable::Yes(_) => Some(self.with_drivers(&self.grounds.differs(planned)?, planned)),
+            Judgeable::Yes(_) => Some(self.with_drivers(&self.grounds.unsound(planned)?, planned)),
             Judgeable::NotYet(why) => Some(self.with_drivers(why, planned)),
         }
     }
 
     /// Whether a harness judges ports of the function. Where C differs from itself in it, only drivers can.
     pub(super) fn has_harness(&self, planned: &FunctionPlan) -> bool {
-        planned.judgeable.contract().is_some() && self.grounds.differs(planned).is_none()
+        planned.judgeable.contract().is_some() && self.grounds.unsound(planned).is_none()
     }
 
     /// Why a function has no harness, and why no driver judges it.

@@ -98,8 +98,49 @@ fn drivers_judge_where_c_is_at_fault_in_the_harness() {
 fn a_harness_in_which_c_differs_from_itself_is_not_tried() {
     let repo = repo();
     let settings = [&QUICK[..], &MEASURED, &["--config", "grade.mutant_seconds=2"]].concat();
-    ported(&repo, &settings, (&["verified", "weak"], "drivers judge it alone: C differs from itself"));
+    ported(&repo, &settings, (&["verified", "weak"], "drivers judge it alone: in its harness, C differs"));
     assert!(repo.prompt(1).contains("Programs that use the library judge the port"), "{}", repo.prompt(1));
+}
+
+/// No input of a harness is the one that it wants.
+const STRICT: &str = "\
+#include \"strict.h\"
+#include <stdlib.h>
+unsigned strict(unsigned key, unsigned x) {
+    if (key * 2654435761u != 99u) abort();
+    return (x ^ key) * 3u;
+}
+";
+
+const CALLS_STRICT: &str = "\
+#include \"../strict.h\"
+#include <stddef.h>
+#include <stdint.h>
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    unsigned sum = 0;
+    for (size_t i = 0; i < size; i++)
+        sum += strict(244002641u * 99u, data[i]);
+    return sum == 12345;
+}
+";
+
+#[test]
+fn a_harness_of_which_c_accepts_no_input_is_not_tried() {
+    let header = "unsigned strict(unsigned key, unsigned x);\n";
+    let repo = Repo::of(&[("strict.h", header), ("strict.c", STRICT), ("fuzz/run.c", CALLS_STRICT)]);
+    repo.run(&["drivers", "--seconds", "2"]).ok();
+    let port = |factor: u32| {
+        reply(&format!("pub fn strict(key: u32, x: u32) -> u32 {{\n    (x ^ key).wrapping_mul({factor})\n}}"))
+    };
+    repo.model(&[&port(5), &port(3)]);
+    let settings = [&QUICK[..], &MEASURED, &["--config", "grade.mutant_seconds=2"]].concat();
+    let ran = repo.run(&[&["port", "strict"][..], &settings].concat());
+    ran.ok();
+    assert_eq!(repo.asked(), 2, "{ran}");
+    let status = repo.status("strict");
+    assert!(["verified", "weak"].contains(&status["grade"].as_str().unwrap()), "{status:#}");
+    let remark = "drivers judge it alone: in its harness, C accepts no input";
+    assert!(status["reason"].as_str().unwrap().contains(remark), "{status:#}");
 }
 
 #[test]

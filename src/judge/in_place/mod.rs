@@ -75,7 +75,7 @@ impl Evidence {
         let apart = if proofs.apart.value().is_some() { &proofs.apart } else { &self.whole };
         let proofs =
             Proofs { kills, apart: apart.clone(), branches: better(&proofs.branches, &self.branches) };
-        let unsound = harness.and_then(|harness| harness.difference.clone());
+        let unsound = harness.and_then(Adequacy::unsound);
         Joined { evidence: self, proofs, unsound }
     }
 }

@@ -90,6 +90,9 @@ pub struct Adequacy {
     pub without: Option<String>,
 }
 
+/// Why nothing is known of mutants where C broke on each input, or the contract excludes it.
+const NONE_ACCEPTED: &str = "the original accepted no input";
+
 impl Adequacy {
     /// With the mutants killed that another measurement killed.
     #[must_use]
@@ -106,6 +109,16 @@ impl Adequacy {
     /// Killed mutants of those that are not equivalent.
     pub fn kills(&self) -> Measured<Share> {
         kills(&self.mutants, self.without.as_ref())
+    }
+
+    /// Why the harness can judge no port, whatever that does: C differs from itself in it, or breaks on all inputs.
+    pub fn unsound(&self) -> Option<String> {
+        if let Some(difference) = &self.difference {
+            return Some(format!("C differs from itself: {difference}"));
+        }
+        let why = self.rejected.first().map_or(String::new(), |(why, _)| format!(" ({why})"));
+        (self.without.as_deref() == Some(NONE_ACCEPTED))
+            .then(|| format!("C accepts no input{why}: the contract is wrong or too wide"))
     }
 
     /// The reasons not to trust the harness.
@@ -374,9 +387,7 @@ fn kills(mutants: &[Tried], without: Option<&String>) -> Measured<Share> {
 fn unusable(run: &MutantRun) -> Option<String> {
     match run.killed.get(&0) {
         Some(kill) => Some(format!("a plain copy of its text differs from it: {}", kill.what)),
-        None if run.broken.is_none() && run.stats.oracle_calls == 0 => {
-            Some("the original accepted no input".to_owned())
-        }
+        None if run.broken.is_none() && run.stats.oracle_calls == 0 => Some(NONE_ACCEPTED.to_owned()),
         None => run.broken.clone(),
     }
 }

@@ -40,10 +40,10 @@ impl Grounds {
         Ok(Self { worth, counting })
     }
 
-    /// The reason where C differs from itself, so that no port can be judged.
-    pub fn differs(&self, planned: &FunctionPlan) -> Option<String> {
-        let difference = self.worth.get(&planned.function.key)?.difference.as_ref()?;
-        Some(format!("C differs from itself, so no port can be judged: {difference}"))
+    /// Why the harness of a function can judge no port.
+    pub fn unsound(&self, planned: &FunctionPlan) -> Option<String> {
+        let why = self.worth.get(&planned.function.key)?.unsound()?;
+        Some(format!("its harness can judge no port: {why}"))
     }
 
     /// The measurement of a function's harness.

@@ -153,7 +153,7 @@ impl<'p> Trial<'p> {
     pub fn prepare(&mut self, linked: &Linked, grounds: &Grounds, judge: &Judge) -> Result<()> {
         let linkage = linked.linkage(self.planned);
         self.callees_in_c = proofs::still_c(judge.callees_in_c(self.planned)?, &linkage);
-        let differs = grounds.differs(self.planned).map(|why| Outcome::without_run(Grade::Unverifiable, why));
+        let differs = grounds.unsound(self.planned).map(|why| Outcome::without_run(Grade::Unverifiable, why));
         let refused = || proofs::refused(&linkage).map(|why| Outcome::without_run(Grade::Refuted, why));
         let copy = judge.project.workspace.overlay().join(format!("src/{}.rs", self.planned.function.module));
         let is_built = self.subject.as_ref().is_some_and(|subject| subject.is_of(&copy));

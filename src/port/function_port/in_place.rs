@@ -15,7 +15,7 @@ impl<'p> FunctionPort<'p> {
         let without = match &self.planned.judgeable {
             Judgeable::NotYet(why) => Some(why.clone()),
             Judgeable::Yes(_) if self.state.has_harness() => None,
-            Judgeable::Yes(_) => session.grounds.differs(self.planned),
+            Judgeable::Yes(_) => session.grounds.unsound(self.planned),
         };
         // After a fault of C, the verdict of its run stands.
         if let Some(reason) = without {
