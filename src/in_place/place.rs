@@ -53,8 +53,8 @@ impl Place<'_> {
         let said = if lines.is_empty() { said.trim().to_owned() } else { lines.join("\n  ") };
         let help = match said.contains("undefined reference") || said.contains("undefined symbol") {
             true => {
-                "a driver includes the C files that it needs beside the library; libraries of the system stand in \
-                     `link` under [drivers] in implfuzz.toml"
+                "include the C files that the driver needs besides the library in it, and name libraries of the system in \
+                 `link` under [drivers] in implfuzz.toml"
             }
             false => "`flags` and `link` under [drivers] in implfuzz.toml go to the compiler and the linker",
         };

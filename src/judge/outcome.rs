@@ -113,9 +113,7 @@ impl Outcome {
         if self.grade == Grade::Unverifiable {
             match harness {
                 Harness::Missing | Harness::Judged => {}
-                Harness::Unsound(why) => {
-                    alone.shortcomings.push(format!("drivers judge it alone: in its harness, {why}"))
-                }
+                Harness::Unsound(why) => alone.shortcomings.push(format!("drivers judge it alone: {why}")),
                 // A port may bring this about, so that the harness does not get to what would refute it.
                 Harness::Stopped(why) => {
                     alone.grade = alone.grade.min(Grade::Weak);

@@ -107,7 +107,9 @@ impl<'p> Session<'p> {
         self.put(planned, &module)?;
         let callees_in_c = self.judge.callees_in_c(planned)?;
         let proofs = Proofs { apart, ..self.grounds.proofs(&self.judge, planned, &verdict)? };
-        let place = in_place.as_ref().map(|found| found.joined(&proofs, self.grounds.adequacy(planned)));
+        let place = in_place.as_ref().map(|found| {
+            found.joined(&proofs, (self.grounds.adequacy(planned), self.grounds.unsound(planned)))
+        });
         let outcome = self.judge.outcome(planned, &verdict, (proofs, place.as_ref()), &callees_in_c)?;
         let (end, grade, why) = match outcome.grade < before {
             true => {

@@ -98,7 +98,11 @@ fn drivers_judge_where_c_is_at_fault_in_the_harness() {
 fn a_harness_in_which_c_differs_from_itself_is_not_tried() {
     let repo = repo();
     let settings = [&QUICK[..], &MEASURED, &["--config", "grade.mutant_seconds=2"]].concat();
-    ported(&repo, &settings, (&["verified", "weak"], "drivers judge it alone: in its harness, C differs"));
+    ported(
+        &repo,
+        &settings,
+        (&["verified", "weak"], "drivers judge it alone: its harness can judge no port: C differs"),
+    );
     assert!(repo.prompt(1).contains("Programs that use the library judge the port"), "{}", repo.prompt(1));
 }
 
@@ -139,8 +143,16 @@ fn a_harness_of_which_c_accepts_no_input_is_not_tried() {
     assert_eq!(repo.asked(), 2, "{ran}");
     let status = repo.status("strict");
     assert!(["verified", "weak"].contains(&status["grade"].as_str().unwrap()), "{status:#}");
-    let remark = "drivers judge it alone: in its harness, C accepts no input";
+    let remark = "drivers judge it alone: its harness can judge no port: C accepts no input";
     assert!(status["reason"].as_str().unwrap().contains(remark), "{status:#}");
+
+    // A person's contract does not turn the harness off.
+    let contract = repo.read("rust/contracts/strict.toml");
+    repo.write("rust/contracts/strict.toml", &(contract + "# seen by a person\n"));
+    let json = repo.run(&[&["verify", "strict", "--format", "json"][..], &settings].concat()).json("verify");
+    let one = &json["symbols"][0];
+    assert!(one["contract_edited"] == true && one["grade"] != "verified", "{one:#}");
+    assert!(!one["reason"].as_str().unwrap().contains(remark), "{one:#}");
 }
 
 #[test]

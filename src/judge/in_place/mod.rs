@@ -52,7 +52,7 @@ pub struct Evidence {
 pub struct Joined<'e> {
     pub evidence: &'e Evidence,
     pub proofs: Proofs,
-    /// How C differs from itself in the harness, if it does.
+    /// Why the harness can judge no port, if it cannot.
     pub unsound: Option<String>,
 }
 
@@ -63,7 +63,11 @@ impl Evidence {
     }
 
     /// The proofs with those of a harness: a mutant is killed if either kills it.
-    pub fn joined(&self, proofs: &Proofs, harness: Option<&Adequacy>) -> Joined<'_> {
+    pub fn joined(
+        &self,
+        proofs: &Proofs,
+        (harness, unsound): (Option<&Adequacy>, Option<String>),
+    ) -> Joined<'_> {
         let kills = match harness.filter(|harness| harness.kills().value().is_some()) {
             Some(harness) => harness.with_kills_of(&self.worth).kills(),
             None => self.worth.kills(),
@@ -75,7 +79,6 @@ impl Evidence {
         let apart = if proofs.apart.value().is_some() { &proofs.apart } else { &self.whole };
         let proofs =
             Proofs { kills, apart: apart.clone(), branches: better(&proofs.branches, &self.branches) };
-        let unsound = harness.and_then(Adequacy::unsound);
         Joined { evidence: self, proofs, unsound }
     }
 }

@@ -111,13 +111,14 @@ impl Adequacy {
         kills(&self.mutants, self.without.as_ref())
     }
 
-    /// Why the harness can judge no port, whatever that does: C differs from itself in it, or breaks on all inputs.
-    pub fn unsound(&self) -> Option<String> {
+    /// Why the harness can judge no port, whatever that does: C differs from itself in it, or breaks on all inputs. A contract
+    /// that a person edited must not turn the harness off by leaving C no input.
+    pub fn unsound(&self, is_edited: bool) -> Option<String> {
         if let Some(difference) = &self.difference {
             return Some(format!("C differs from itself: {difference}"));
         }
         let why = self.rejected.first().map_or(String::new(), |(why, _)| format!(" ({why})"));
-        (self.without.as_deref() == Some(NONE_ACCEPTED))
+        (!is_edited && self.without.as_deref() == Some(NONE_ACCEPTED))
             .then(|| format!("C accepts no input{why}: the contract is wrong or too wide"))
     }
 

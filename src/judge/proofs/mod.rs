@@ -42,7 +42,7 @@ impl Grounds {
 
     /// Why the harness of a function can judge no port.
     pub fn unsound(&self, planned: &FunctionPlan) -> Option<String> {
-        let why = self.worth.get(&planned.function.key)?.unsound()?;
+        let why = self.worth.get(&planned.function.key)?.unsound(planned.edited)?;
         Some(format!("its harness can judge no port: {why}"))
     }
 

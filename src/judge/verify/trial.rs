@@ -246,8 +246,10 @@ impl<'p> Trial<'p> {
     fn with_run(&self, (verdict, apart): Ran, judging: &mut Judging, grounds: &Grounds) -> Result<Judgement> {
         let (planned, judge) = (self.planned, judging.judge);
         let proofs = Proofs { apart, ..grounds.proofs(judge, planned, &verdict)? };
-        let place =
-            self.in_place.as_ref().map(|evidence| evidence.joined(&proofs, grounds.adequacy(planned)));
+        let place = self
+            .in_place
+            .as_ref()
+            .map(|evidence| evidence.joined(&proofs, (grounds.adequacy(planned), grounds.unsound(planned))));
         let outcome = judge.outcome(planned, &verdict, (proofs, place.as_ref()), &self.callees_in_c)?;
         // The evidence covers the seeds, so the counterexample must be added to them first.
         let c_fault = matches!(verdict, Verdict::CFault { .. }) && outcome.grade == Grade::Unverifiable;
