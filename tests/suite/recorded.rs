@@ -149,6 +149,7 @@ fn is_ported_whole(whole: &Whole) {
     let provider = ["--config", "llm.provider='replay'", "--config", &replay];
     let quick = ["--config", "fuzz.accept_seconds=8", "--format", "json"];
     let json = repo.run(&[&["port", "--all", "-j", "3"], &provider[..], &quick].concat()).json("port");
+    println!("{}", json["model"]);
     for row in json["symbols"].as_array().unwrap() {
         assert!(["accepted", "already-ported"].contains(&row["end"].as_str().unwrap()), "{row:#}");
     }
