@@ -28,8 +28,13 @@ fn contradiction(name: &str, role: &Role, seen: &ObservedParam) -> Option<String
         }
         Role::Pointer(_) => beyond(1),
         Role::FixedArray(array) => beyond(array.len as u64),
-        // Memory of unknown size grows with what calls show.
-        Role::Room(_) => beyond(LONGEST),
+        // Memory of unknown size grows with what calls show, unless its size varies: then no invented memory is large
+        // enough for each index, and C would read on in what lies behind.
+        Role::Room(room) => {
+            let varies = seen.touched.is_some_and(|[least, most]| least < most);
+            beyond(if varies { room.len as u64 } else { LONGEST })
+                .map(|what| format!("{what}, of which no argument says how many there are"))
+        }
         // A pointer to a length leads to one number.
         Role::Length(_) => beyond(1),
         Role::CString(_) => {
@@ -176,11 +181,13 @@ pub(super) fn without_contradicted(
 ) -> Vec<Result<Role, String>> {
     let check = |(role, param): (Result<Role, String>, &Param)| {
         let mut role = role?;
-        if let Role::Room(room) = &mut role {
-            let most = most_behind(calls, &param.name).min(LONGEST);
-            room.len = room.len.max(most as usize);
+        if let Some(why) = contradicted(&param.name, &role, calls) {
+            return Err(why);
         }
-        contradicted(&param.name, &role, calls).map_or(Ok(role), Err)
+        if let Role::Room(room) = &mut role {
+            room.len = room.len.max(most_behind(calls, &param.name) as usize);
+        }
+        Ok(role)
     };
     roles.into_iter().zip(&function.params).map(check).collect()
 }
@@ -271,9 +278,9 @@ mod tests {
         let single = Role::Pointer(roles::Pointer { direction: Direction::In, nullable: false });
         let text = Role::CString(roles::CString { max: 9, nullable: false });
         let seen = calls(1, [4, 4], &[("a", [0, 0, 1])]);
-        let room = Role::Room(roles::Room { direction: Direction::In, len: 2, nullable: false });
+        let wide = Role::Room(roles::Room { direction: Direction::In, len: 2, nullable: false });
         for (role, is_wrong) in [
-            (room, false),
+            (wide, false),
             (Role::Length(roles::Length), true),
             (array(3), true),
             (array(4), false),
@@ -286,6 +293,11 @@ mod tests {
             assert_eq!(why.is_some(), is_wrong, "{role:?} {why:?}");
             assert!(why.is_none_or(|why| why.contains("`p`")));
         }
+        // Memory of unknown size is as large as in all calls, but no size is large enough where it varies.
+        let room = |len| Role::Room(roles::Room { direction: Direction::In, len, nullable: false });
+        let varied = calls(2, [3, 9], &[]);
+        assert!(contradicted("p", &room(8), &varied).unwrap().contains("no argument says"));
+        assert_eq!(contradicted("p", &room(9), &varied), None);
         let mut beyond = seen;
         beyond.params.get_mut("p").unwrap().beyond_texts = 1;
         assert!(contradicted("p", &text, &beyond).is_some());
