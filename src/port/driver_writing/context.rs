@@ -119,6 +119,8 @@ impl Api {
 pub(super) struct Context {
     pub name: String,
     pub is_public: bool,
+    /// The private header that declares it, if it is not public but other files can call it.
+    pub private_header: Option<String>,
     pub headers: Vec<Excerpt>,
     /// Heads of functions on the way that no shown header has.
     pub heads: Vec<String>,
@@ -153,6 +155,7 @@ impl Context {
         Ok(Self {
             name: function.c_name.clone(),
             is_public: api.functions.contains(&goal.function),
+            private_header: private_header(project, api, function)?,
             heads,
             comments: comments((library, api), &headers),
             examples: examples(project, api, &way, &public)?,
@@ -164,6 +167,20 @@ impl Context {
             headers,
         })
     }
+}
+
+/// The header of the repository that declares a function which is not public.
+fn private_header(project: &Project, api: &Api, function: &Function) -> Result<Option<String>> {
+    if function.linkage != Linkage::External || api.has(&project.library, function) {
+        return Ok(None);
+    }
+    let root = project.root()?;
+    for path in files(root)?.into_iter().filter(|path| path.extension() == Some("h")) {
+        if Surface::of(&fs::read(root.join(&path))?).words.contains(&function.c_name) {
+            return Ok(Some(path.to_string()));
+        }
+    }
+    Ok(None)
 }
 
 /// Without the headers that include another one of them, as private headers do; all of them if none is left.
