@@ -210,6 +210,16 @@ pub struct Function {
     pub unsupported: Option<String>,
 }
 
+/// C's three streams; macOS has these other names behind the macros.
+const STREAMS: [&str; 6] = ["stdin", "stdout", "stderr", "__stdinp", "__stdoutp", "__stderrp"];
+
+impl Function {
+    /// The streams of the system that its body names.
+    pub fn streams(&self) -> impl Iterator<Item = &String> {
+        self.foreign_globals.iter().filter(|name| STREAMS.contains(&name.as_str()))
+    }
+}
+
 /// A global variable or table defined in the library.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Global {

@@ -221,8 +221,13 @@ impl Allowed {
         if self.may_call(name) {
             return Some(format!("crate::callee::{name}"));
         }
-        let (module, _) = self.ported.iter().find(|(_, names)| names.contains(name))?;
-        Some(format!("crate::{module}::{name}"))
+        Some(format!("crate::{}::{name}", self.module_of(name)?))
+    }
+
+    /// The module of a ported function.
+    pub(super) fn module_of(&self, name: &str) -> Option<&str> {
+        let mut modules = self.ported.iter();
+        modules.find(|(_, names)| names.contains(name)).map(|(module, _)| module.as_str())
     }
 }
 

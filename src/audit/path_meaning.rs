@@ -69,9 +69,11 @@ fn in_crate(port: Requested<'_>, path: &[&str], space: Space) -> Result<(), Refu
         }
         ["callee", name] => known(port, allowed.may_call(name), path),
         ["globals", name, ..] => known(port, allowed.has_global(name), path),
+        ["capi", name] if *name != port.name && allowed.module_of(name).is_some() => Ok(()),
         ["capi", ..] => Err((
             Rule::CallThrough,
-            "`crate::capi` holds the exported C names; a port may not use it".to_string(),
+            "`crate::capi` has the exported C names; a port may only take the address of another ported function there"
+                .to_string(),
         )),
         [module] => known(port, *module == port.module || allowed.ported.contains_key(*module), path),
         [module, name] => {

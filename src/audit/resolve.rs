@@ -191,6 +191,7 @@ impl<'a> Scopes<'a> {
         let is_member = match parts.as_slice() {
             ["crate", "ffi"] => allowed.ffi.foreign.contains(first) || allowed.ffi.items.contains(first),
             ["crate", "globals"] => allowed.has_global(first),
+            ["crate", "capi"] => allowed.module_of(first).is_some(),
             ["crate", "callee"] => {
                 allowed.may_call(first) || allowed.ffi.foreign.contains(first) || first == self.name
             }

@@ -28,11 +28,12 @@ pub(super) struct PortSide {
 
 /// Builds it below `dir`. Functions that C programs call come first in `ported`.
 pub(super) fn build(judge: &Judge, dir: &Path, ported: &[PortedFunction]) -> Result<PortSide> {
-    let intercepted = ported.iter().filter(|one| one.is_intercepted());
+    let (intercepted, inside): (Vec<_>, Vec<_>) = ported.iter().partition(|one| one.is_intercepted());
     let exported: Vec<(Bound, bool)> =
-        intercepted.map(|one| (one.planned.bound(), one.route == Route::Linker)).collect();
+        intercepted.iter().map(|one| (one.planned.bound(), one.route == Route::Linker)).collect();
+    let inside: Vec<Bound> = inside.iter().map(|one| one.planned.bound()).collect();
     let is_ported = |function: &Function| judge.project.ported(function) == Ported::Yes;
-    let (texts, apart) = port_for_c(judge.project, counting_capi_file(&exported), &is_ported)?;
+    let (texts, apart) = port_for_c(judge.project, counting_capi_file(&exported, &inside), &is_ported)?;
     let archive = dir.join("libport.a");
     let native = judge.static_library((&dir.join("overlay"), Checks::None), &archive, &texts)?;
     let wrong = |error: object::Error| {

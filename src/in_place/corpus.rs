@@ -239,7 +239,11 @@ impl Sanitised {
         }
         let program = program(place.dir, driver);
         let job = place.compiler(Language::Cxx).dir(parts.root).timeout(time_limits::COMPILE_C);
-        let job = job.arg("-fsanitize=address,fuzzer").args(&self.objects).arg(&object).args(&around);
+        let job = job
+            .args(["-fsanitize=address,fuzzer", "-Wl,--wrap=exit,--wrap=_exit"])
+            .args(&self.objects)
+            .arg(&object)
+            .args(&around);
         let job = job.args(parts.link.iter().map(|name| format!("-l{name}"))).args(["-lm", "-lpthread"]);
         place.done(job.args(&parts.settings.link).arg("-o").arg(&program), &driver.file)?;
         Ok(program)

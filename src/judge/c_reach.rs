@@ -6,7 +6,8 @@ use crate::symbol::{Function, Library};
 use std::collections::BTreeSet;
 
 /// The C variables that a port may use: those that its contract compares, else those that its original or a callee
-/// of it reads or writes. Another variable could store data that no comparison sees.
+/// of it reads or writes, and the streams of the system that its original names. Another variable could store data that
+/// no comparison sees.
 pub(super) fn variables_of(library: &Library, planned: &FunctionPlan) -> Vec<String> {
     let mut used = BTreeSet::new();
     match planned.judgeable.contract() {
@@ -19,7 +20,8 @@ pub(super) fn variables_of(library: &Library, planned: &FunctionPlan) -> Vec<Str
         }
     }
     let globals = library.globals.iter().filter(|g| is_variable(g) && used.contains(&g.name));
-    globals.map(|g| g.name.to_string()).collect()
+    let streams = planned.function.streams().cloned();
+    globals.map(|g| g.name.to_string()).chain(streams).collect()
 }
 
 /// A function and all functions that it calls by name, directly or not.

@@ -57,6 +57,8 @@ pub struct Callee {
     pub c_name: String,
     pub signature: String,
     pub ported: bool,
+    /// Whether C takes its address.
+    pub address_taken: bool,
 }
 
 /// A C file and the Rust module of its port.
@@ -232,6 +234,7 @@ fn callees(sources: &Sources) -> Result<Vec<Callee>> {
             c_name: callee.c_name.clone(),
             signature,
             ported: state.ported,
+            address_taken: function.address_taken.contains(key),
         });
     }
     callees.sort_by(|a, b| a.path.cmp(&b.path));
@@ -273,6 +276,9 @@ fn globals(sources: &Sources) -> Result<(Vec<String>, Vec<CVariable>)> {
             Some(line) => lines.push(line),
             None => others.push((sources.c_variable)(global)?),
         }
+    }
+    for name in function.streams() {
+        lines.extend(items::global(sources.globals, name)?);
     }
     Ok((lines, others))
 }

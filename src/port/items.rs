@@ -74,14 +74,22 @@ fn type_name(item: &syn::Item) -> Option<String> {
 /// value. `None` when there is no such static.
 pub fn global(globals: &str, name: &str) -> Result<Option<String>> {
     let file = parse("globals.rs", globals)?;
-    let found = file.items.into_iter().find_map(|item| match item {
-        syn::Item::Static(item) if plain(&item.ident) == name => Some(item),
+    Ok(file.items.into_iter().find_map(|item| match item {
+        syn::Item::Static(mut item) if plain(&item.ident) == name => {
+            item.attrs.retain(|attribute| attribute.path().is_ident("doc"));
+            item.expr = syn::parse_quote!(__);
+            Some(print(vec![syn::Item::Static(item)]).trim_end().replace(" = __;", ";"))
+        }
+        syn::Item::ForeignMod(block) => block.items.into_iter().find_map(|item| match item {
+            syn::ForeignItem::Static(item) if plain(&item.ident) == name => {
+                let (keyword, ident, ty) = (&item.mutability, &item.ident, &item.ty);
+                let text = quote::quote!(pub static #keyword #ident: #ty = __;);
+                let item = syn::parse2(text).expect("it has the parts of a static");
+                Some(print(vec![item]).trim_end().replace(" = __;", ";"))
+            }
+            _ => None,
+        }),
         _ => None,
-    });
-    Ok(found.map(|mut item| {
-        item.attrs.retain(|attribute| attribute.path().is_ident("doc"));
-        item.expr = syn::parse_quote!(__);
-        print(vec![syn::Item::Static(item)]).trim_end().replace(" = __;", ";")
     }))
 }
 

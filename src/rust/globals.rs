@@ -10,7 +10,7 @@ mod text_records;
 mod value;
 
 use crate::c::data::Data;
-use crate::symbol::{CType, Global, Library, SymbolKey, TypeKind};
+use crate::symbol::{CType, Function, Global, Library, SymbolKey, TypeKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use value::Reader;
@@ -37,7 +37,17 @@ pub fn globals_file(
         }
     }
     let structs: String = structs.into_values().collect();
-    (format!("{HEAD}{structs}{text}"), missing)
+    (format!("{HEAD}{structs}{text}{}", streams(library)), missing)
+}
+
+/// The streams of the system that functions of the library name.
+fn streams(library: &Library) -> String {
+    let names: BTreeSet<&String> = library.functions.iter().flat_map(Function::streams).collect();
+    let lines: String = names
+        .into_iter()
+        .map(|name| format!("    /// `{name}` of the system.\n    pub static mut {name}: *mut libc::FILE;\n"))
+        .collect();
+    if lines.is_empty() { lines } else { format!("\nunsafe extern \"C\" {{\n{lines}}}\n") }
 }
 
 /// Why `globals.rs` has no static for a global; `None` where it has one.

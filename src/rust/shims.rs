@@ -60,6 +60,8 @@ pub enum Export {
     CountingCandidate(u32),
     /// As the candidate with this number, beside the C function; statics, too.
     Candidate(usize),
+    /// Under no name: ports take its address.
+    Inside,
 }
 
 /// The linker's name of a candidate.
@@ -78,11 +80,12 @@ pub fn capi(bound: &Bound, export: Export) -> TokenStream {
         Export::Counting(number) | Export::CountingCandidate(number) => {
             Some(quote!(unsafe { implfuzz_dropin_call(#number) };))
         }
-        Export::CName | Export::Candidate(_) => None,
+        Export::CName | Export::Candidate(_) | Export::Inside => None,
     };
     let exported = match export {
         Export::Candidate(number) => Some(candidate(number)),
         Export::CountingCandidate(number) => Some(candidate(number as usize)),
+        Export::Inside => None,
         Export::CName | Export::Counting(_) => {
             (bound.function.linkage == Linkage::External).then(|| bound.function.c_name.clone())
         }

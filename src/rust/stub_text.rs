@@ -46,8 +46,8 @@ pub fn capi_file(functions: &[Bound]) -> String {
 }
 
 /// `capi.rs` for a program that counts calls: each shim reports its index in `functions`. It has the C name where the linker
-/// leads calls to it, and else a number.
-pub fn counting_capi_file(functions: &[(Bound, bool)]) -> String {
+/// leads calls to it, and else a number. Those `inside` have shims of which ports take the address.
+pub fn counting_capi_file(functions: &[(Bound, bool)], inside: &[Bound]) -> String {
     let counter = quote! {
         unsafe extern "C" {
             fn implfuzz_dropin_call(number: u32);
@@ -56,7 +56,8 @@ pub fn counting_capi_file(functions: &[(Bound, bool)]) -> String {
     let shims = (0..).zip(functions).map(|(number, (bound, is_linked))| {
         capi(bound, if *is_linked { Export::Counting(number) } else { Export::CountingCandidate(number) })
     });
-    capi_text(counter, shims.collect())
+    let inside = inside.iter().map(|bound| capi(bound, Export::Inside));
+    capi_text(counter, shims.chain(inside).collect())
 }
 
 /// `capi.rs` for a program that judges ports beside the C functions: each has a number.

@@ -37,6 +37,13 @@ int implfuzz_count_branches(uint32_t entry, struct registers *registers, const v
     memset(counters, 0, size);
     STATE->outside = NULL;
     implfuzz_call(implfuzz_original(entry), registers, arguments, bytes, result, registers);
+    return implfuzz_add_branches();
+}
+
+int implfuzz_add_branches(void)
+{
+    uint64_t *counters = (uint64_t *)__llvm_profile_begin_counters();
+    size_t size = bytes_of_counters();
     if (STATE->outside || STATE->counted_calls == 0)
         return 0;
     STATE->counted_calls--;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -123,18 +124,40 @@ unsigned implfuzz_patience(unsigned ticks_of_c)
  * What the library and the driver call in place of functions of the system: objcopy gives their objects these names. Here
  * are those that end the process.
  */
+/* Ends the candidate, the judged call or the run on this input; returns where the process itself is to end. */
+static void end(int status)
+{
+    if (STATE->in_candidate && STATE->purpose == JUDGES) {
+        STATE->ends_as_c = !STATE->said[0] && implfuzz_answer_end(status);
+        implfuzz_leave(EXITED);
+    }
+    /* A child of `fork` and another thread have other numbers. */
+    if (!STATE->driving || STATE->driving != syscall(SYS_gettid))
+        return;
+    STATE->status = status;
+    /* C, in a call that is judged. */
+    if (STATE->purpose == JUDGES && STATE->judging && STATE->tracking && implfuzz_record_end(status))
+        siglongjmp(STATE->leave, EXITED);
+    implfuzz_end_run();
+}
+
+void implfuzz_end_run(void)
+{
+    STATE->in_candidate = 0;
+    STATE->has_ended = 1;
+    siglongjmp(STATE->end_of_run, 1);
+}
+
 void implfuzz_of_exit(int status)
 {
-    if (STATE->in_candidate)
-        implfuzz_leave(EXITED);
+    end(status);
     implfuzz_report("exit %d\n", status);
     exit(status);
 }
 
 void implfuzz_of__exit(int status)
 {
-    if (STATE->in_candidate)
-        implfuzz_leave(EXITED);
+    end(status);
     implfuzz_report("exit %d\n", status);
     _exit(status);
 }

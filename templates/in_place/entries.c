@@ -109,3 +109,17 @@ void *implfuzz_original(uint32_t entry)
 {
     return implfuzz_entries[entry].address + ROOM;
 }
+
+enum port_of implfuzz_port_of(uint64_t c, uint64_t own)
+{
+    enum port_of found = NO_PORT;
+    for (size_t at = 0; at < implfuzz_entry_count; at++) {
+        const struct implfuzz_function *function = &implfuzz_functions[implfuzz_entries[at].function];
+        if (function->count != 1 || (uintptr_t)function->candidates[0] != own)
+            continue;
+        if ((uintptr_t)implfuzz_entries[at].address == c)
+            return PORT_OF_THIS;
+        found = PORT_OF_OTHER;
+    }
+    return found;
+}

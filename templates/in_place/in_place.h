@@ -111,7 +111,7 @@ enum excuse {
     NONE,
     MOVED,           /* addresses in the arena, after other allocations */
     OTHER_CONSTANT,  /* addresses of constants or functions, of which C and a port have one each */
-    EQUAL_CONSTANTS, /* the same bytes stand at both: no difference */
+    EQUAL_CONSTANTS, /* the same bytes stand at both, or C's function and its port: no difference */
     SAME_START,      /* the same text, and behind it C's constant goes on with other bytes */
 };
 
@@ -181,6 +181,13 @@ struct state {
     /* Where judging stands. */
     volatile sig_atomic_t judging, in_candidate, tracking;
     sigjmp_buf leave;
+    /* Where the run on an input ends if the program calls `exit`, in `drive`; and the thread that runs the driver, or 0. */
+    sigjmp_buf end_of_run;
+    volatile long driving;
+    volatile sig_atomic_t has_ended;
+    int status;
+    /* Whether the candidate has ended the program like C. */
+    volatile sig_atomic_t ends_as_c;
     volatile unsigned ticks, ticks_at_start, ticks_allowed;
     /* The name of what left the process during a call. */
     const char *volatile outside;
@@ -387,6 +394,9 @@ void implfuzz_bar(uint32_t function, int is_barred);
 int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *frame, struct result_registers *result);
 void implfuzz_end_call(void);
 void *implfuzz_original(uint32_t entry);
+/* Whether an address is that of the port of a function, and the other one that of this function of C. */
+enum port_of { NO_PORT, PORT_OF_THIS, PORT_OF_OTHER };
+enum port_of implfuzz_port_of(uint64_t c, uint64_t own);
 
 /* candidate.c */
 void implfuzz_candidates_make(void);
@@ -405,6 +415,8 @@ void implfuzz_clear_driver_stack(unsigned char *end);
 unsigned implfuzz_patience(unsigned ticks_of_c);
 /* Ends the candidate, which has this difference. */
 _Noreturn void implfuzz_leave(enum difference difference);
+/* Ends the run on an input. */
+_Noreturn void implfuzz_end_run(void);
 enum difference implfuzz_run(void *candidate, const struct registers *registers, const void *arguments, size_t bytes,
                              struct result_registers *result);
 
@@ -414,6 +426,10 @@ void implfuzz_outside(const char *name);
 /* Whether all calls of the system from the library and the driver go through the judge. */
 extern const int implfuzz_knows_calls;
 int implfuzz_tape_is_over(void);
+/* Keeps that C ends the program; 0 where there is no room. */
+int implfuzz_record_end(int status);
+/* Whether C ends the program here, too. */
+int implfuzz_answer_end(int status);
 uint64_t implfuzz_with_answers(uint64_t hash);
 
 /* calls.c */
@@ -425,6 +441,8 @@ int implfuzz_is_distinct(const struct implfuzz_function *function, const struct 
 void implfuzz_branches_begin(uint64_t calls);
 int implfuzz_count_branches(uint32_t entry, struct registers *registers, const void *arguments, size_t bytes,
                             struct result_registers *result);
+/* The same where C has ended the program. */
+int implfuzz_add_branches(void);
 void implfuzz_branches_write(const char *file);
 
 /* watch.c */

@@ -56,6 +56,8 @@ static enum excuse excuse_result(enum result kind, const struct result_registers
 struct picture {
     struct result_registers result;
     int error;
+    /* C ends the program: then only what it has sent to the system counts. */
+    int ends;
     size_t live;
     uint64_t allocations, allocated;
 };
@@ -236,6 +238,7 @@ static enum difference try(void *code, void *nested, const struct call *call, co
     forget_allocations();
     errno = call->error;
     STATE->overflown = 0;
+    STATE->ends_as_c = 0;
     STATE->tape.next = 0;
     STATE->code = nested;
     struct counts before;
@@ -258,7 +261,12 @@ static enum difference try(void *code, void *nested, const struct call *call, co
         has_returned = 0;
         difference = DIFFERS_VARIABLE;
     }
-    if (difference == SAME)
+    if (c->ends && difference == EXITED && STATE->ends_as_c)
+        difference = SAME;
+    else if (c->ends && difference == SAME) {
+        snprintf(STATE->said, sizeof STATE->said, "C ends the program, where it returns");
+        difference = EXITED;
+    } else if (difference == SAME)
         difference = compare(call->function->result, c, &picture, call->stack, call->bytes, places);
     if (has_returned && (difference == SAME || may_be_right(difference, places))) {
         uint64_t size = implfuzz_overflown();
@@ -271,7 +279,7 @@ static enum difference try(void *code, void *nested, const struct call *call, co
     }
     if (difference == SAME && !implfuzz_tape_is_over())
         difference = LEFT_PROCESS;
-    if (difference == SAME && STATE->rust_live != 0)
+    if (difference == SAME && STATE->rust_live != 0 && !c->ends)
         difference = DIFFERS_HEAP;
     if (has_returned && nested && implfuzz_rust_heap_is_damaged()) {
         snprintf(STATE->said, sizeof STATE->said, "it writes to memory of Rust's allocator that is not its own");
@@ -462,7 +470,12 @@ void implfuzz_end_call(void)
 {
     if (STATE->judging && STATE->purpose == JUDGES && STATE->outside)
         STATE->counts[STATE->judged_function].outside = STATE->outside;
+    if (STATE->judging && STATE->purpose == BRANCHES && STATE->has_ended && implfuzz_add_branches()) {
+        STATE->counts[STATE->judged_function].judged++;
+        STATE->counts[STATE->judged_function].judged_of_input++;
+    }
     implfuzz_untrack();
+    STATE->is_watching = 0;
     STATE->judging = 0;
 }
 
@@ -500,6 +513,7 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
         return 0;
     if (STATE->purpose == BRANCHES) {
         STATE->judging = 1;
+        STATE->judged_function = number;
         STATE->judged_frame = (unsigned char *)registers;
         if (implfuzz_count_branches(entry, registers, frame + 16, function->stack_bytes, result)) {
             own->judged++;
@@ -536,7 +550,10 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
     STATE->tape.count = STATE->tape.used = 0;
     errno = error;
     unsigned ticks = STATE->ticks;
-    implfuzz_call(call.original, registers, stack, function->stack_bytes, &c->result, trampoline);
+    if (sigsetjmp(STATE->leave, 0) == 0)
+        implfuzz_call(call.original, registers, stack, function->stack_bytes, &c->result, trampoline);
+    else
+        c->ends = 1;
     c->error = errno;
     implfuzz_clear_driver_stack(trampoline);
     if (STATE->outside || STATE->overflow || implfuzz_has_outgrown()) {
@@ -561,6 +578,8 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
         memcpy(stack, STATE->stack_after, bytes);
         implfuzz_untrack();
     }
+    if (c->ends)
+        implfuzz_end_run();
     *result = c->result;
     errno = c->error;
     STATE->judging = 0;

@@ -1,21 +1,25 @@
 /*
  * Keeps inputs that the driver survives in the sanitised build: libFuzzer itself keeps only those that reach something
- * new. With a focus, these are inputs that reach its function, in many ways. The driver is compiled under another name.
+ * new. `exit` of the driver or the library ends the run on an input alone. With a focus, these are inputs that reach its function, in many ways. The driver is compiled under another name.
  * IMPLFUZZ_KEEP is the folder, IMPLFUZZ_KNOWN a folder of inputs that are not kept, by their hashes, and IMPLFUZZ_ALIKE
  * says how many are kept that take the same edges of the function; further ones are kept ever more seldom.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Files of one process; libFuzzer starts several. */
 #define MOST 1000
 
 int implfuzz_driver(const uint8_t *data, size_t size);
+_Noreturn void __real_exit(int status);
+_Noreturn void __real__exit(int status);
 int implfuzz_focus(uint64_t *taken);
 
 static void path_in(const char *folder, uint64_t hash, char *path, size_t size)
@@ -65,6 +69,40 @@ int daemon(int stays, int keeps)
     return 0;
 }
 
+/* Where the run on an input ends: libFuzzer would take the end of the program for a crash. */
+static sigjmp_buf end_of_run;
+/* The thread that may end it; 0 where none runs the driver. A child of `fork` and another thread have other numbers. */
+static volatile long driving;
+
+static void end(void)
+{
+    if (driving && driving == syscall(SYS_gettid))
+        siglongjmp(end_of_run, 1);
+}
+
+_Noreturn void __wrap_exit(int status)
+{
+    end();
+    __real_exit(status);
+}
+
+_Noreturn void __wrap__exit(int status)
+{
+    end();
+    __real__exit(status);
+}
+
+static int drive(const uint8_t *data, size_t size)
+{
+    volatile int result = 0;
+    if (sigsetjmp(end_of_run, 0) == 0) {
+        driving = syscall(SYS_gettid);
+        result = implfuzz_driver(data, size);
+    }
+    driving = 0;
+    return result;
+}
+
 /* Whether few inputs before took the same edges. */
 static int is_rare(uint64_t taken)
 {
@@ -76,7 +114,7 @@ static int is_rare(uint64_t taken)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    int result = implfuzz_driver(data, size);
+    int result = drive(data, size);
     uint64_t taken = 0, hash = 0xcbf29ce484222325u;
     int has_focus = implfuzz_focus(&taken);
     const char *folder = getenv("IMPLFUZZ_KEEP");

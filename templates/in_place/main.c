@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -84,30 +85,36 @@ static void back_to_start(const struct start *start)
 
 /*
  * The driver has a stack of its own, all of which is put back: what writes past its end does not get to this program. The
- * first page is for arguments, of which more are read than there may be.
+ * first page is for arguments, of which more are read than there may be. If the driver or the library ends the program, the
+ * run on this input ends.
  */
 static int drive(const unsigned char *data, size_t size)
 {
     struct registers registers = {.integer = {(uintptr_t)data, size}};
     struct result_registers result;
     STATE->stack_base = STATE->driver_stack;
-    implfuzz_call((void *)LLVMFuzzerTestOneInput, &registers, NULL, 0, &result, STATE->driver_stack - PAGE);
+    STATE->has_ended = 0;
+    if (sigsetjmp(STATE->end_of_run, 0) == 0) {
+        STATE->driving = syscall(SYS_gettid);
+        implfuzz_call((void *)LLVMFuzzerTestOneInput, &registers, NULL, 0, &result, STATE->driver_stack - PAGE);
+    }
+    STATE->driving = 0;
     STATE->stack_base = NULL;
     implfuzz_end_call();
     implfuzz_open_arena();
-    return (int)result.integer[0];
+    return STATE->has_ended ? STATE->status : (int)result.integer[0];
 }
 
 /* What the driver leaves: its result, variables, blocks in use, and what it sent to the system. */
 struct left {
-    int result;
+    int result, has_ended; /* the result, or the status with which the program ended */
     size_t live;
     uint64_t variables, sent;
 };
 
 static struct left leave_of(int result)
 {
-    struct left left = {result, implfuzz_live_blocks(), 0xcbf29ce484222325u, STATE->sent};
+    struct left left = {result, STATE->has_ended, implfuzz_live_blocks(), 0xcbf29ce484222325u, STATE->sent};
     const struct region *variables = &STATE->regions[1];
     for (size_t at = 0; at < variables->pages * PAGE; at++)
         left.variables = (left.variables ^ variables->start[at]) * 0x100000001b3u;
@@ -115,11 +122,11 @@ static struct left leave_of(int result)
 }
 
 /* What the driver leaves with C, once more, and with the candidate in C's place. */
-enum end { AGREES, OTHERWISE, UNSTEADY };
+enum end { AGREES, OTHERWISE, UNSTEADY, ENDS };
 
 static int is_same(const struct left *a, const struct left *b)
 {
-    return a->result == b->result && a->live == b->live && a->variables == b->variables && a->sent == b->sent;
+    return a->result == b->result && a->has_ended == b->has_ended && a->live == b->live && a->variables == b->variables && a->sent == b->sent;
 }
 
 static enum end replaced(const struct work *work, const unsigned char *data, size_t size)
@@ -142,6 +149,8 @@ static enum end replaced(const struct work *work, const unsigned char *data, siz
     munmap(copy, size + 1);
     if (!is_same(&left[0], &left[1]))
         return UNSTEADY;
+    if (left[0].has_ended != left[2].has_ended)
+        return ENDS;
     return is_same(&left[0], &left[2]) ? AGREES : OTHERWISE;
 }
 
@@ -198,8 +207,8 @@ static void run(struct work *work, const char *path)
         drive(data, size);
     } else {
         enum end end = replaced(work, data, size);
-        implfuzz_report(end == AGREES ? "agrees %lu\n" : end == UNSTEADY ? "unsteady %lu\n" : "replaced %lu 0\n",
-                        (unsigned long)work->input);
+        const char *line = end == AGREES ? "agrees %lu\n" : end == UNSTEADY ? "unsteady %lu\n" : "replaced %lu %d\n";
+        implfuzz_report(line, (unsigned long)work->input, end == ENDS ? EXITED : SAME);
     }
     back_to_start(&work->start);
     for (size_t at = 0; at < implfuzz_function_count && work->function < 0; at++)

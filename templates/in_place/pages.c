@@ -125,6 +125,11 @@ enum excuse implfuzz_excuse(uint64_t c, uint64_t own, int moved, enum result kin
         return MOVED;
     if (!is_constant(c) || !is_constant(own))
         return NONE;
+    switch (implfuzz_port_of(c, own)) {
+    case PORT_OF_THIS: return EQUAL_CONSTANTS;
+    case PORT_OF_OTHER: return NONE;
+    case NO_PORT: break;
+    }
     if (kind == RESULT_POINTER)
         return OTHER_CONSTANT;
     return excuse_text(c, own, kind == RESULT_TEXT);

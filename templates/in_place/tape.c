@@ -345,6 +345,27 @@ int implfuzz_of_putchar(int byte)
     return printed(stdout, &text, 1) < 0 ? EOF : (unsigned char)byte;
 }
 
+static const struct implfuzz_taped ending = {"exit", NULL, 1, {{INT, 0, 0}}};
+
+int implfuzz_record_end(int status)
+{
+    struct tape *tape = &STATE->tape;
+    if (tape->count == TAPE_CALLS)
+        return 0;
+    tape->calls[tape->count++] = (struct taped_call){.of = &ending, .said = {(uint32_t)status}, .at = tape->used};
+    return 1;
+}
+
+int implfuzz_answer_end(int status)
+{
+    struct tape *tape = &STATE->tape;
+    const struct taped_call *call = &tape->calls[tape->next];
+    if (tape->next == tape->count || call->of != &ending || call->said[0] != (uint32_t)status)
+        return 0;
+    tape->next++;
+    return 1;
+}
+
 /* Whether a candidate has made all of C's calls; if not, `said` names the next one. */
 int implfuzz_tape_is_over(void)
 {

@@ -24,6 +24,7 @@ mod drivers_attacks;
 mod drivers_cheats;
 mod drivers_contracts;
 mod drivers_files;
+mod drivers_ends;
 mod drivers_focus;
 mod drivers_hostile;
 mod drivers_learned;

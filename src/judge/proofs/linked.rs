@@ -37,7 +37,11 @@ impl<'p> Linked<'p> {
         let wanted = Wanted {
             module: &function.module,
             ident: &ident(function).to_string(),
-            externs: callees.iter().flat_map(|f| f.externs.iter().map(String::as_str)).collect(),
+            externs: callees
+                .iter()
+                .flat_map(|f| f.externs.iter().chain(f.streams()))
+                .map(String::as_str)
+                .collect(),
         };
         let mut linkage = self.compiled.linkage(&wanted, &self.c);
         // A shim has its function's Rust name.

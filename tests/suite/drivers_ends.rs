@@ -1,0 +1,167 @@
+//! Functions that write to the streams of the system, that keep the address of another function, and that end the
+//! program: their ports may do the same, and are judged at the calls of drivers.
+
+use crate::support::{Repo, plant};
+use serde_json::{Value, json};
+
+const HEADER: &str = "\
+typedef unsigned (*rule)(unsigned);
+struct log { unsigned count, level; rule rule; };
+unsigned twice(unsigned value);
+unsigned thrice(unsigned value);
+void complain(struct log *log, unsigned code);
+void begin(struct log *log, rule rule);
+void check(struct log *log, unsigned code);
+";
+
+const LIBRARY: &str = "\
+#include \"log.h\"
+#include <stdio.h>
+#include <stdlib.h>
+unsigned twice(unsigned value) { return value * 2; }
+unsigned thrice(unsigned value) { return value * 3; }
+void complain(struct log *log, unsigned code) {
+    if (code % 2) fprintf(stderr, \"code %u of level %u\\n\", code, log->level);
+    log->count++;
+}
+void begin(struct log *log, rule rule) {
+    log->rule = rule ? rule : twice;
+    log->level = 1;
+}
+void check(struct log *log, unsigned code) {
+    log->level = code;
+    if (code > 200) {
+        fprintf(stderr, \"too much: %u\\n\", code);
+        exit((int)(code % 3));
+    }
+    log->count += code;
+}
+";
+
+const DRIVER: &str = "\
+#include \"../log.h\"
+#include <stddef.h>
+#include <stdint.h>
+static unsigned other(unsigned value) { return value + 1; }
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct log log = {0, 0, 0};
+    for (size_t at = 0; at < size; at++) {
+        begin(&log, data[at] % 3 ? NULL : other);
+        complain(&log, log.rule(data[at]) + thrice(data[at]));
+        check(&log, data[at]);
+    }
+    return 0;
+}
+";
+
+const TWICE: &str = "pub fn twice(value: u32) -> u32 { value.wrapping_mul(2) }";
+const THRICE: &str = "pub fn thrice(value: u32) -> u32 { value.wrapping_mul(3) }";
+const COMPLAIN: &str = "pub unsafe fn complain(log: *mut ffi::log, code: u32) {
+    // SAFETY: C passes a log, and the stream is open.
+    unsafe {
+        if code % 2 != 0 {
+            libc::fprintf(globals::stderr, c\"code %u of level %u\\n\".as_ptr(), code, (*log).level);
+        }
+        (*log).count = (*log).count.wrapping_add(1);
+    }
+}";
+const BEGIN: &str = "pub unsafe fn begin(log: *mut ffi::log, rule: ffi::rule) {
+    // SAFETY: C passes a log.
+    unsafe {
+        (*log).rule = rule.or(Some(crate::capi::twice));
+        (*log).level = 1;
+    }
+}";
+const CHECK: &str = "pub unsafe fn check(log: *mut ffi::log, code: u32) {
+    // SAFETY: C passes a log, and the stream is open.
+    unsafe {
+        (*log).level = code;
+        if code > 200 {
+            libc::fprintf(globals::stderr, c\"too much: %u\\n\".as_ptr(), code);
+            libc::exit((code % 3) as i32);
+        }
+        (*log).count = (*log).count.wrapping_add(code);
+    }
+}";
+const PORTS: [(&str, &str); 5] =
+    [("twice", TWICE), ("thrice", THRICE), ("complain", COMPLAIN), ("begin", BEGIN), ("check", CHECK)];
+
+/// The library with its ports, some of them changed.
+fn repo(changes: &[(&str, &str, &str, &str)]) -> Repo {
+    let repo = Repo::of(&[("log.h", HEADER), ("log.c", LIBRARY), ("fuzz/run.c", DRIVER)]);
+    let mut module = repo.read("rust/src/log.rs");
+    for (name, text) in PORTS {
+        let mut text = text.to_owned();
+        for (_, from, to, _) in changes.iter().filter(|change| change.0 == name) {
+            assert!(text.contains(from), "{from}");
+            text = text.replace(from, to);
+        }
+        plant(&mut module, name, &text).unwrap_or_else(|| panic!("{name}: {module}"));
+    }
+    repo.write("rust/src/log.rs", &module);
+    repo
+}
+
+fn port(json: &Value, name: &str) -> Value {
+    json["ports"].as_array().unwrap().iter().find(|port| port["symbol"] == name).unwrap().clone()
+}
+
+#[test]
+fn ports_that_print_and_end_the_program_like_c_are_verified() {
+    let repo = repo(&[]);
+    let config = repo.read("implfuzz.toml");
+    repo.write(
+        "implfuzz.toml",
+        &format!("{config}\n[drivers]\nseconds = 2\nfunction_seconds = 2\n[grade]\nexecutions = 200\n"),
+    );
+    let json = repo.run(&["drivers", "--ports", "--check", "--format", "json"]).ok().json("drivers");
+    for driver in json["drivers"].as_array().unwrap() {
+        assert_eq!(driver["breaking"], json!([]), "{json:#}");
+    }
+    for (name, _) in PORTS {
+        let port = port(&json, name);
+        assert_eq!((&port["differs"], &port["broke"]), (&Value::Null, &Value::Null), "{json:#}");
+        assert!(port["judged"].as_u64().unwrap() > 20, "{json:#}");
+    }
+    // The end of the program kills the mutants around it, and its branch is counted.
+    let checked = json["in_place"].as_array().unwrap().iter().find(|one| one["symbol"] == "check").unwrap();
+    assert!(checked["killed"].as_u64().unwrap() > 3, "{checked:#}");
+    for name in ["complain", "begin", "check"] {
+        let ran = repo.run(&["verify", name, "--seconds", "2", "--format", "json"]);
+        let verdict = ran.json("verify");
+        assert_eq!(verdict["symbols"][0]["grade"], "verified", "{verdict:#}");
+    }
+}
+
+#[test]
+fn ports_that_print_keep_or_end_otherwise_differ() {
+    for changes in [
+        &[
+            ("complain", "code %u of", "kode %u of", "outside"),
+            ("begin", "capi::twice", "capi::thrice", "stack"),
+            ("check", "code % 3) as", "code % 4) as", "exit"),
+        ][..],
+        &[
+            ("complain", "fprintf(globals::stderr, ", "printf(", "outside"),
+            ("begin", "rule.or(Some(crate::capi::twice))", "rule", "stack"),
+            ("check", "libc::exit((code % 3) as i32);", "return;", "exit"),
+        ],
+        &[
+            ("complain", "code % 2 != 0", "code % 2 != 0 && code != 5", "outside"),
+            ("check", "code > 200", "code > 199", "outside"),
+        ],
+    ] {
+        let json = repo(changes)
+            .run(&["drivers", "--seconds", "2", "--ports", "--format", "json"])
+            .code(10)
+            .json("drivers");
+        for (name, from, to, what) in changes {
+            let differs = &port(&json, name)["differs"];
+            assert_eq!(
+                (&differs["what"], &differs["unclear"]),
+                (&json!(what), &Value::Null),
+                "{from} -> {to}: {json:#}"
+            );
+        }
+    }
+}
