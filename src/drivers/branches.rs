@@ -1,12 +1,15 @@
 //! Counts the branches that C takes in the calls on which ports are judged.
 
-use super::{Report, Work};
+use super::{Driven, Report, Work};
+use crate::digest::of_parts;
 use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::fuzz::coverage::{Counters, Tables, counters};
+use crate::in_place::build::{Parts, program};
 use crate::in_place::candidates::Candidates;
 use crate::in_place::run::{self, Number};
 use crate::platform::process::Interrupt;
+use crate::platform::workspace::write_atomic;
 use crate::project::Project;
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use std::path::{Path, PathBuf};
@@ -36,7 +39,7 @@ pub fn branches(
     let entries = work.entries()?;
     let parts = work.parts(&entries, Candidates::Branches);
     let dir = work.dir("branches");
-    let programs = work.programs(report, parts, &dir)?;
+    let programs = programs(&work, report, parts, &dir)?;
     let one = |(function, calls): &(Number, Vec<u64>)| {
         let mut profiles = Vec::new();
         for ((driven, program), calls) in report.drivers.iter().zip(&programs).zip(calls) {
@@ -57,4 +60,24 @@ pub fn branches(
     let tables = Tables::read(programs.first().expect("a report has a driver"))?;
     reporter.event(Event::StepFinished { message: String::new() });
     Ok(Branches { tables, counters })
+}
+
+/// The file with the hash of what the programs are made of.
+const MADE_OF: &str = "made-of";
+
+/// The programs that count; those of an earlier port if nothing changed that they are made of, for C alone runs in them.
+fn programs(work: &Work, report: &Report, parts: Parts, dir: &Path) -> Result<Vec<PathBuf>> {
+    let texts = report.drivers.iter().map(|driven| work.made_of(&driven.driver));
+    let linked = format!("{:?} {:?}", parts.link, parts.settings.link);
+    let made_of = of_parts(texts.chain([work.project.identity(), linked]));
+    let (file, of) = (dir.join(MADE_OF), |driven: &Driven| program(dir, &driven.driver));
+    let known: Vec<PathBuf> = report.drivers.iter().map(of).collect();
+    let is_known = std::fs::read_to_string(&file).is_ok_and(|kept| kept == made_of);
+    if is_known && known.iter().all(|program| program.is_file()) {
+        return Ok(known);
+    }
+    drop(std::fs::remove_file(&file));
+    let built = work.programs(report, parts, dir)?;
+    write_atomic(&file, made_of.as_bytes())?;
+    Ok(built)
 }

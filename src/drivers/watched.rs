@@ -85,8 +85,11 @@ fn summary(library: &Library, index: &LibraryIndex, function: &Function, calls: 
                 TypeKind::Pointer(_) | TypeKind::Array { .. } => {
                     seen.null += u64::from(word.value == 0);
                     seen.freed += u64::from(call.freed.contains(&(at + before)));
-                    if word.value != 0 && is_own(at, &arguments, has_variables) {
-                        memory(seen, at, &arguments);
+                    match way(at, &arguments, has_variables) {
+                        _ if word.value == 0 => {}
+                        Way::Alone => memory(seen, at, &arguments),
+                        Way::Lowest => at_least(seen, at, &arguments),
+                        Way::Unknown => {}
                     }
                 }
                 kind => number(seen, kind, word.value),
@@ -119,14 +122,30 @@ fn number(seen: &mut ObservedParam, kind: &TypeKind, word: u64) {
     seen.values = Some([least.min(value), most.max(value)]);
 }
 
-/// Whether C reaches the memory behind this argument through no other pointer, as far as is known: then all that it touches
-/// there it touches behind the argument.
-fn is_own(at: usize, arguments: &[Argument], has_variables: bool) -> bool {
+/// How C reaches what it touches behind an argument, as far as is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// Through it alone.
+    Alone,
+    /// Through it alone up to the next of several pointers to numbers in one block, of which it is the lowest. Behind that
+    /// one, nothing is known of either.
+    Lowest,
+    Unknown,
+}
+
+fn way(at: usize, arguments: &[Argument], has_variables: bool) -> Way {
     let own = &arguments[at];
-    let mut others = arguments.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other);
     let is_start = own.word.block == Some(own.word.value);
-    let has_way = |other: &Argument| other.touches(own, arguments) || !is_start && other.leads_on();
-    (is_start || !has_variables) && !others.any(has_way)
+    let others = arguments.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other);
+    let ways: Vec<&Argument> =
+        others.filter(|other| other.touches(own, arguments) || !is_start && other.leads_on()).collect();
+    let is_above = |other: &&Argument| !other.leads_on() && other.word.value > own.word.value;
+    match (is_start || !has_variables, ways.as_slice()) {
+        (false, _) => Way::Unknown,
+        (true, []) => Way::Alone,
+        (true, ways) if !own.leads_on() && ways.iter().all(is_above) => Way::Lowest,
+        (true, _) => Way::Unknown,
+    }
 }
 
 /// An argument of one call.
@@ -201,16 +220,30 @@ fn memory(seen: &mut ObservedParam, at: usize, arguments: &[Argument]) {
     let elements = arguments[at].elements();
     let [least, most] = seen.touched.unwrap_or([elements; 2]);
     seen.touched = Some([least.min(elements), most.max(elements)]);
-    for Argument { param, word, .. } in arguments {
-        // A length below zero says nothing of the memory.
-        let Some(length) = length_of(&param.ty, word).and_then(|length| u64::try_from(length).ok()) else {
-            continue;
-        };
-        let fit = seen.lengths.entry(param.name.clone()).or_default();
+    for (name, length) in lengths(arguments) {
+        let fit = seen.lengths.entry(name).or_default();
         fit.fits += u64::from(elements <= length);
         fit.fills += u64::from(elements == length && length > 0);
         fit.exceeds += u64::from(elements > length);
     }
+}
+
+/// What C touches at least: it may contradict a size, and bears none out.
+fn at_least(seen: &mut ObservedParam, at: usize, arguments: &[Argument]) {
+    let elements = arguments[at].elements();
+    let [least, most] = seen.touched.unwrap_or([elements; 2]);
+    seen.touched = Some([least, most.max(elements)]);
+    for (name, length) in lengths(arguments) {
+        seen.lengths.entry(name).or_default().exceeds += u64::from(elements > length);
+    }
+}
+
+/// The arguments that may be lengths. One below zero says nothing of the memory.
+fn lengths(arguments: &[Argument]) -> impl Iterator<Item = (String, u64)> {
+    arguments.iter().filter_map(|Argument { param, word, .. }| {
+        let length = u64::try_from(length_of(&param.ty, word)?).ok()?;
+        Some((param.name.clone(), length))
+    })
 }
 
 /// A number that may be a length: itself, or what is behind a pointer to one.
@@ -256,9 +289,9 @@ mod tests {
 
     const INT: TypeKind = TypeKind::Int { signed: true, bits: 32, plain_char: false };
 
-    /// Whether what C touches behind the first of two pointers is known: each with its target, its address, its block, and
+    /// What is known of what C touches behind the first of two pointers: each with its target, its address, its block, and
     /// the bytes that C touches.
-    fn is_known(two: [(TypeKind, u64, Option<u64>, u64); 2], has_variables: bool) -> bool {
+    fn of(two: [(TypeKind, u64, Option<u64>, u64); 2], has_variables: bool) -> Way {
         let params =
             two.clone().map(|(to, ..)| Param { name: "p".into(), ty: pointer(to), uses: Vec::new() });
         let words = two.clone().map(|(_, value, block, _)| Word { value, block, ..Word::default() });
@@ -273,7 +306,11 @@ mod tests {
             size: 4,
         };
         let count = Argument { param: &count, word: &ten, touched: None, size: 1 };
-        is_own(0, &[argument(0), argument(1), count], has_variables)
+        way(0, &[argument(0), argument(1), count], has_variables)
+    }
+
+    fn is_known(two: [(TypeKind, u64, Option<u64>, u64); 2], has_variables: bool) -> bool {
+        of(two, has_variables) == Way::Alone
     }
 
     #[test]
@@ -292,6 +329,12 @@ mod tests {
         assert!(!is_known([(INT, 100, Some(100), 4), (INT, 200, Some(100), 40)], false));
         assert!(!is_known([(INT, 100, Some(100), 100), (INT, 200, Some(100), 8)], false));
         assert!(!is_known([(INT, 200, Some(100), 8), (INT, 100, Some(100), 100)], false));
+        // Up to the next pointer, what C touches behind the lower one is its own.
+        let halves = [(INT, 100, Some(100), 48), (INT, 200, Some(100), 44)];
+        assert_eq!(of(halves.clone(), true), Way::Lowest);
+        let [low, high] = halves;
+        assert_eq!(of([high, low.clone()], true), Way::Unknown);
+        assert_eq!(of([low, (record(), 200, Some(100), 44)], true), Way::Unknown);
         // The same memory twice.
         assert!(!is_known([(INT, 100, Some(100), 40), (INT, 100, Some(100), 40)], false));
     }

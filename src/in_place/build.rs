@@ -126,7 +126,7 @@ impl Built {
             .arg(driver.file.as_std_path());
         place.done(job, &driver.file)?;
         let objects = self.with_system(driver, &object, parts, place)?;
-        let program = place.dir.join(format!("in-place-{}", driver.name));
+        let program = program(place.dir, driver);
         let link = |base: &str| {
             let job = place.compiler(Language::Cxx).dir(parts.root).timeout(time_limits::COMPILE_C);
             let job = job.args(LINKED).arg(base).args(&self.objects).args(&objects).args(&self.rest);
@@ -179,6 +179,11 @@ impl Built {
             compile("tape.c", "tape", &[knows_calls])?,
         ])
     }
+}
+
+/// The program of a driver that judges, in the folder of its build.
+pub fn program(dir: &Path, driver: &Driver) -> PathBuf {
+    dir.join(format!("in-place-{}", driver.name))
 }
 
 /// The flags of a driver: the library's folders and macros, and those of the settings.

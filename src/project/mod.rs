@@ -29,7 +29,7 @@ use crate::contract::types::{Contract, GlobalUse, Judgeable, Signature};
 use crate::contract::{file, fits, infer, state};
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::Interrupt;
-use crate::platform::toolchain::{Search, Toolchain, identity as identity_of_tools};
+use crate::platform::toolchain::Toolchain;
 use crate::platform::workspace::Workspace;
 use crate::project::ported::{PortModule, Ported};
 use crate::rust::globals;
@@ -140,7 +140,7 @@ impl Project {
         config::validate(&config, &path)?;
         let root = utf8(workspace.root())?;
         let toolchain = OnceCell::new();
-        let identity = identity(&config);
+        let identity = tools::identity(&config);
         let tools = c::Tools {
             identity: &identity,
             programs: &|| Ok(c::Programs::of(tools::found(&toolchain, &config, interrupt)?)),
@@ -373,26 +373,4 @@ fn check(contract: &Contract, function: &Function, path: &str) -> Result<()> {
         path,
         &format!("its parameters are ({}), C has ({})", theirs.join(", "), ours.join(", ")),
     ))
-}
-
-/// Environment variables that compilers, libclang and bindgen read.
-const VARIABLES: &[&str] = &[
-    "CPATH", "C_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "SYSROOT", "SDKROOT",
-    "BINDGEN_EXTRA_CLANG_ARGS", "TARGET", "CCC_OVERRIDE_OPTIONS", "LLVM_CONFIG_PATH", "CLANG_PATH",
-];
-
-/// The identity of everything outside the repository that affects the reading of C: compilers, libclang, this
-/// program.
-fn identity(config: &Config) -> String {
-    let program = std::env::current_exe().and_then(|path| path.metadata());
-    let program =
-        program.map_or_else(|_| String::new(), |meta| format!("{} {:?}", meta.len(), meta.modified()));
-    let compiler = config.c.compiler.as_deref().unwrap_or_default();
-    // Another build of the same compiler differs in size or date.
-    let path = Search::from_env().program(&[compiler]).unwrap_or_else(|| compiler.into());
-    let meta = std::fs::metadata(path).map(|meta| format!("{} {:?}", meta.len(), meta.modified()));
-    let compiler = format!("{compiler} {}", meta.unwrap_or_default());
-    let variables: String =
-        VARIABLES.iter().map(|name| format!("{name}={:?}\n", std::env::var_os(name))).collect();
-    format!("{}{compiler}\n{variables}{program}", identity_of_tools(&Search::from_env()))
 }

@@ -6,11 +6,16 @@ use crate::c::entries::{Entries, entries};
 use crate::config::Config;
 use crate::error::Result;
 use crate::platform::process::Interrupt;
-use crate::platform::toolchain::{Search, Toolchain};
+use crate::platform::toolchain::{Search, Toolchain, identity as identity_of_tools};
 use std::cell::OnceCell;
 use std::path::Path;
 
 impl Project {
+    /// Identifies everything outside of the repository that reads or builds C.
+    pub fn identity(&self) -> String {
+        identity(&self.config)
+    }
+
     /// The tools of the machine. Fails with `Environment` when one is missing.
     pub fn toolchain(&self, interrupt: &Interrupt) -> Result<&Toolchain> {
         found(&self.toolchain, &self.config, interrupt)
@@ -53,4 +58,26 @@ pub(super) fn found<'c>(
         toolchain.cc.path = Path::new(compiler).to_owned();
     }
     Ok(cell.get_or_init(|| toolchain))
+}
+
+/// Environment variables that compilers, libclang and bindgen read.
+const VARIABLES: &[&str] = &[
+    "CPATH", "C_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "SYSROOT", "SDKROOT",
+    "BINDGEN_EXTRA_CLANG_ARGS", "TARGET", "CCC_OVERRIDE_OPTIONS", "LLVM_CONFIG_PATH", "CLANG_PATH",
+];
+
+/// The identity of everything outside the repository that affects the reading of C: compilers, libclang, this
+/// program.
+pub(super) fn identity(config: &Config) -> String {
+    let program = std::env::current_exe().and_then(|path| path.metadata());
+    let program =
+        program.map_or_else(|_| String::new(), |meta| format!("{} {:?}", meta.len(), meta.modified()));
+    let compiler = config.c.compiler.as_deref().unwrap_or_default();
+    // Another build of the same compiler differs in size or date.
+    let path = Search::from_env().program(&[compiler]).unwrap_or_else(|| compiler.into());
+    let meta = std::fs::metadata(path).map(|meta| format!("{} {:?}", meta.len(), meta.modified()));
+    let compiler = format!("{compiler} {}", meta.unwrap_or_default());
+    let variables: String =
+        VARIABLES.iter().map(|name| format!("{name}={:?}\n", std::env::var_os(name))).collect();
+    format!("{}{compiler}\n{variables}{program}", identity_of_tools(&Search::from_env()))
 }

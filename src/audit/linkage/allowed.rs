@@ -3,6 +3,7 @@
 
 use super::objects::path;
 use crate::audit::links_to;
+use std::collections::BTreeSet;
 
 /// Crates of Rust's own libraries that only compute; of `std` some modules do.
 const CRATES: [&str; 5] = ["core", "alloc", "hashbrown", "compiler_builtins", "__rustc"];
@@ -23,6 +24,16 @@ const COMPILER_STARTS: [&str; 8] = [
     "__sanitizer_cov_", "__start___sancov_", "__stop___sancov_", "__fix", "__float", "__extend", "__trunc",
     "DW.ref.",
 ];
+
+/// What LLVM calls in place of functions that print, where the text is known.
+const PRINTS: [&str; 6] = ["fprintf", "fputs", "vfprintf", "printf", "puts", "vprintf"];
+const INSTEAD: [&str; 6] = ["fwrite", "fputc", "fputs", "puts", "putchar", "putc"];
+
+/// Whether C's calls lead to this symbol, also where a compiler puts one function in another's place.
+pub(super) fn is_called(symbol: &str, externs: &BTreeSet<&str>) -> bool {
+    externs.contains(symbol)
+        || (INSTEAD.contains(&symbol) && PRINTS.iter().any(|print| externs.contains(print)))
+}
 
 /// Why a port may not lead to this symbol, if it may not; `by_c` says that the C original calls it as well.
 pub(super) fn why_not(symbol: &str, by_c: bool, krate: &str) -> Option<String> {
@@ -92,5 +103,8 @@ mod tests {
         assert_eq!(why_not("getenv", true, "kit"), None);
         assert!(why_not("dlsym", true, "kit").is_some());
         assert!(why_not("_exit", true, "kit").is_some());
+        let externs = BTreeSet::from(["fprintf"]);
+        assert!(is_called("fprintf", &externs) && is_called("fwrite", &externs));
+        assert!(!is_called("fread", &externs) && !is_called("fwrite", &BTreeSet::from(["fread"])));
     }
 }

@@ -9,7 +9,7 @@ mod allowed;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::symbol::SymbolName;
-use allowed::why_not;
+use allowed::{is_called, why_not};
 use objects::{Objects, SectionId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -117,7 +117,7 @@ impl Compiled {
             for name in self.objects.undefined(section) {
                 let why = match c.0.get(name) {
                     Some(c_name) => Some(format!("the C original of `{c_name}`, not through its shim")),
-                    None => why_not(name, externs.contains(name), &self.krate),
+                    None => why_not(name, is_called(name, externs), &self.krate),
                 };
                 forbidden.extend(why);
             }
