@@ -72,7 +72,7 @@ fn in_crate(port: Requested<'_>, path: &[&str], space: Space) -> Result<(), Refu
         ["capi", name] if *name != port.name && allowed.module_of(name).is_some() => Ok(()),
         ["capi", ..] => Err((
             Rule::CallThrough,
-            "`crate::capi` has the exported C names; a port may only take the address of another ported function there"
+            "`crate::capi` has the exported C names; a port may use only other ported functions there"
                 .to_string(),
         )),
         [module] => known(port, *module == port.module || allowed.ported.contains_key(*module), path),

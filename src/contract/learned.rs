@@ -13,7 +13,7 @@ const LONGEST: u64 = 1 << 20;
 
 /// What in calls contradicts a role, if anything does.
 fn contradiction(name: &str, role: &Role, seen: &ObservedParam) -> Option<String> {
-    let most = seen.touched.map_or(0, |[_, most]| most);
+    let most = most_of(seen);
     if seen.written > 0 && role.direction() == Some(Direction::In) {
         return Some(format!("C writes behind `{name}`, as calls that drivers make show"));
     }
@@ -30,11 +30,8 @@ fn contradiction(name: &str, role: &Role, seen: &ObservedParam) -> Option<String
         Role::FixedArray(array) => beyond(array.len as u64),
         // Memory of unknown size grows with what calls show, unless its size varies: then no invented memory is large
         // enough for each index, and C would read on in what lies behind.
-        Role::Room(room) => {
-            let varies = seen.touched.is_some_and(|[least, most]| least < most);
-            beyond(if varies { room.len as u64 } else { LONGEST })
-                .map(|what| format!("{what}, of which no argument says how many there are"))
-        }
+        Role::Room(room) => beyond(if seen.varies { room.len as u64 } else { LONGEST })
+            .map(|what| format!("{what}, of which no argument says how many there are")),
         // A pointer to a length leads to one number.
         Role::Length(_) => beyond(1),
         Role::CString(_) => {
@@ -84,7 +81,11 @@ fn size((function, numbers): (&Function, &[usize]), calls: &Observed, seen: &Obs
 
 /// The most elements that C touches behind a parameter.
 fn most_behind(calls: &Observed, name: &str) -> u64 {
-    calls.params.get(name).and_then(|seen| seen.touched).map_or(0, |[_, most]| most)
+    calls.params.get(name).map_or(0, most_of)
+}
+
+fn most_of(seen: &ObservedParam) -> u64 {
+    seen.touched.map_or(0, |[_, most]| most).max(seen.at_least)
 }
 
 /// How calls bear out the role of this parameter, in words.
@@ -295,9 +296,16 @@ mod tests {
         }
         // Memory of unknown size is as large as in all calls, but no size is large enough where it varies.
         let room = |len| Role::Room(roles::Room { direction: Direction::In, len, nullable: false });
-        let varied = calls(2, [3, 9], &[]);
+        let mut varied = calls(2, [0, 9], &[]);
+        assert_eq!(contradicted("p", &room(8), &varied), None);
+        varied.params.get_mut("p").unwrap().varies = true;
         assert!(contradicted("p", &room(8), &varied).unwrap().contains("no argument says"));
         assert_eq!(contradicted("p", &room(9), &varied), None);
+        // Where no more is known than how far C goes at least, that counts.
+        let mut least = calls(0, [0, 0], &[]);
+        least.params.get_mut("p").unwrap().at_least = 4;
+        assert!(contradicted("p", &array(3), &least).is_some());
+        assert_eq!(contradicted("p", &array(4), &least), None);
         let mut beyond = seen;
         beyond.params.get_mut("p").unwrap().beyond_texts = 1;
         assert!(contradicted("p", &text, &beyond).is_some());

@@ -92,6 +92,12 @@ pub struct ObservedParam {
     /// The fewest and the most elements behind a pointer up to the last one that C read or wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub touched: Option<[u64; 2]>,
+    /// Whether C touched several numbers of elements, without calls in which it touched none.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub varies: bool,
+    /// The most elements up to which C goes at least, also in calls of which no more is known.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub at_least: u64,
     /// Calls in which C wrote there.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub written: u64,
@@ -142,6 +148,10 @@ pub struct ObservedResult {
 
 fn is_zero(number: &u64) -> bool {
     *number == 0
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// The hash of a function's text and of those that it uses, by which its calls are known to be of it.

@@ -219,6 +219,7 @@ fn memory(seen: &mut ObservedParam, at: usize, arguments: &[Argument]) {
     }
     let elements = arguments[at].elements();
     let [least, most] = seen.touched.unwrap_or([elements; 2]);
+    seen.varies |= elements > 0 && most > 0 && elements != most;
     seen.touched = Some([least.min(elements), most.max(elements)]);
     for (name, length) in lengths(arguments) {
         let fit = seen.lengths.entry(name).or_default();
@@ -231,8 +232,7 @@ fn memory(seen: &mut ObservedParam, at: usize, arguments: &[Argument]) {
 /// What C touches at least: it may contradict a size, and bears none out.
 fn at_least(seen: &mut ObservedParam, at: usize, arguments: &[Argument]) {
     let elements = arguments[at].elements();
-    let [least, most] = seen.touched.unwrap_or([elements; 2]);
-    seen.touched = Some([least, most.max(elements)]);
+    seen.at_least = seen.at_least.max(elements);
     for (name, length) in lengths(arguments) {
         seen.lengths.entry(name).or_default().exceeds += u64::from(elements > length);
     }

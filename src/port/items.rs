@@ -184,6 +184,9 @@ mod tests {
         assert_eq!(global(text, "t").unwrap().unwrap(), "/// `t` at a.c:3.\npub static t: [u32; 2];");
         assert_eq!(global(text, "m").unwrap().unwrap(), "pub static mut m: i32;");
         assert_eq!(global(text, "absent").unwrap(), None);
+        let text =
+            "unsafe extern \"C\" { /// of the system\n pub static mut stderr: *mut libc::FILE; fn f(); }";
+        assert_eq!(global(text, "stderr").unwrap().unwrap(), "pub static mut stderr: *mut libc::FILE;");
     }
 
     #[test]

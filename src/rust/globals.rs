@@ -42,7 +42,10 @@ pub fn globals_file(
 
 /// The streams of the system that functions of the library name.
 fn streams(library: &Library) -> String {
-    let names: BTreeSet<&String> = library.functions.iter().flat_map(Function::streams).collect();
+    let mut names: BTreeSet<&str> =
+        library.functions.iter().flat_map(Function::streams).map(String::as_str).collect();
+    // A static of another file may have such a name.
+    names.retain(|name| !library.globals.iter().any(|global| global.name.as_str() == *name));
     let lines: String = names
         .into_iter()
         .map(|name| format!("    /// `{name}` of the system.\n    pub static mut {name}: *mut libc::FILE;\n"))

@@ -120,10 +120,6 @@ unsigned implfuzz_patience(unsigned ticks_of_c)
     return PATIENCE + ticks_of_c * PATIENCE;
 }
 
-/*
- * What the library and the driver call in place of functions of the system: objcopy gives their objects these names. Here
- * are those that end the process.
- */
 /* Ends the candidate, the judged call or the run on this input; returns where the process itself is to end. */
 static void end(int status)
 {
@@ -136,8 +132,11 @@ static void end(int status)
         return;
     STATE->status = status;
     /* C, in a call that is judged. */
-    if (STATE->purpose == JUDGES && STATE->judging && STATE->tracking && implfuzz_record_end(status))
-        siglongjmp(STATE->leave, EXITED);
+    if (STATE->purpose == JUDGES && STATE->judging && STATE->tracking) {
+        if (implfuzz_record_end(status))
+            siglongjmp(STATE->leave, EXITED);
+        implfuzz_outside("exit");
+    }
     implfuzz_end_run();
 }
 
@@ -148,6 +147,10 @@ void implfuzz_end_run(void)
     siglongjmp(STATE->end_of_run, 1);
 }
 
+/*
+ * What the library and the driver call in place of functions of the system: objcopy gives their objects these names. Here
+ * are those that end the process.
+ */
 void implfuzz_of_exit(int status)
 {
     end(status);

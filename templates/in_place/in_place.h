@@ -394,7 +394,7 @@ void implfuzz_bar(uint32_t function, int is_barred);
 int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *frame, struct result_registers *result);
 void implfuzz_end_call(void);
 void *implfuzz_original(uint32_t entry);
-/* Whether an address is that of the port of a function, and the other one that of this function of C. */
+/* Whether `own` is the port of the function of C at `c`, or of another one. */
 enum port_of { NO_PORT, PORT_OF_THIS, PORT_OF_OTHER };
 enum port_of implfuzz_port_of(uint64_t c, uint64_t own);
 

@@ -263,10 +263,7 @@ static enum difference try(void *code, void *nested, const struct call *call, co
     }
     if (c->ends && difference == EXITED && STATE->ends_as_c)
         difference = SAME;
-    else if (c->ends && difference == SAME) {
-        snprintf(STATE->said, sizeof STATE->said, "C ends the program, where it returns");
-        difference = EXITED;
-    } else if (difference == SAME)
+    else if (difference == SAME && !c->ends)
         difference = compare(call->function->result, c, &picture, call->stack, call->bytes, places);
     if (has_returned && (difference == SAME || may_be_right(difference, places))) {
         uint64_t size = implfuzz_overflown();
@@ -468,8 +465,8 @@ static unsigned char fresh(uint64_t call)
 /* After a call that has not returned. */
 void implfuzz_end_call(void)
 {
-    if (STATE->judging && STATE->purpose == JUDGES && STATE->outside)
-        STATE->counts[STATE->judged_function].outside = STATE->outside;
+    if (STATE->judging && STATE->purpose == JUDGES && (STATE->outside || STATE->overflow))
+        STATE->counts[STATE->judged_function].outside = STATE->outside ? STATE->outside : "too-many-pages";
     if (STATE->judging && STATE->purpose == BRANCHES && STATE->has_ended && implfuzz_add_branches()) {
         STATE->counts[STATE->judged_function].judged++;
         STATE->counts[STATE->judged_function].judged_of_input++;
@@ -578,8 +575,10 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
         memcpy(stack, STATE->stack_after, bytes);
         implfuzz_untrack();
     }
-    if (c->ends)
+    if (c->ends) {
+        STATE->judging = 0;
         implfuzz_end_run();
+    }
     *result = c->result;
     errno = c->error;
     STATE->judging = 0;

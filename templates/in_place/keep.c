@@ -1,8 +1,9 @@
 /*
  * Keeps inputs that the driver survives in the sanitised build: libFuzzer itself keeps only those that reach something
- * new. `exit` of the driver or the library ends the run on an input alone. With a focus, these are inputs that reach its function, in many ways. The driver is compiled under another name.
- * IMPLFUZZ_KEEP is the folder, IMPLFUZZ_KNOWN a folder of inputs that are not kept, by their hashes, and IMPLFUZZ_ALIKE
- * says how many are kept that take the same edges of the function; further ones are kept ever more seldom.
+ * new. `exit` of the driver or the library ends the run on an input alone. With a focus, these are inputs that reach its
+ * function, in many ways. The driver is compiled under another name. IMPLFUZZ_KEEP is the folder, IMPLFUZZ_KNOWN a folder
+ * of inputs that are not kept, by their hashes, and IMPLFUZZ_ALIKE says how many are kept that take the same edges of the
+ * function; further ones are kept ever more seldom.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -86,6 +87,7 @@ _Noreturn void __wrap_exit(int status)
     __real_exit(status);
 }
 
+/* libFuzzer itself ends with `_Exit`, which stays. */
 _Noreturn void __wrap__exit(int status)
 {
     end();

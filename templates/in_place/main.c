@@ -149,7 +149,7 @@ static enum end replaced(const struct work *work, const unsigned char *data, siz
     munmap(copy, size + 1);
     if (!is_same(&left[0], &left[1]))
         return UNSTEADY;
-    if (left[0].has_ended != left[2].has_ended)
+    if (left[2].has_ended && !left[0].has_ended)
         return ENDS;
     return is_same(&left[0], &left[2]) ? AGREES : OTHERWISE;
 }

@@ -25,14 +25,19 @@ const COMPILER_STARTS: [&str; 8] = [
     "DW.ref.",
 ];
 
-/// What LLVM calls in place of functions that print, where the text is known.
-const PRINTS: [&str; 6] = ["fprintf", "fputs", "vfprintf", "printf", "puts", "vprintf"];
-const INSTEAD: [&str; 6] = ["fwrite", "fputc", "fputs", "puts", "putchar", "putc"];
+/// Functions that print, and what LLVM puts in their place where the text is known.
+const INSTEAD: [(&str, &[&str]); 5] = [
+    ("fprintf", &["fwrite", "fputs", "fputc"]),
+    ("fputs", &["fwrite", "fputc"]),
+    ("fwrite", &["fputc"]),
+    ("printf", &["puts", "putchar"]),
+    ("puts", &["putchar"]),
+];
 
 /// Whether C's calls lead to this symbol, also where a compiler puts one function in another's place.
 pub(super) fn is_called(symbol: &str, externs: &BTreeSet<&str>) -> bool {
-    externs.contains(symbol)
-        || (INSTEAD.contains(&symbol) && PRINTS.iter().any(|print| externs.contains(print)))
+    let instead = |(of, others): &(&str, &[&str])| externs.contains(of) && others.contains(&symbol);
+    externs.contains(symbol) || INSTEAD.iter().any(instead)
 }
 
 /// Why a port may not lead to this symbol, if it may not; `by_c` says that the C original calls it as well.
@@ -103,8 +108,10 @@ mod tests {
         assert_eq!(why_not("getenv", true, "kit"), None);
         assert!(why_not("dlsym", true, "kit").is_some());
         assert!(why_not("_exit", true, "kit").is_some());
+        assert!(why_not("exit", false, "kit").is_some() && why_not("exit", true, "kit").is_none());
         let externs = BTreeSet::from(["fprintf"]);
         assert!(is_called("fprintf", &externs) && is_called("fwrite", &externs));
-        assert!(!is_called("fread", &externs) && !is_called("fwrite", &BTreeSet::from(["fread"])));
+        assert!(is_called("fputc", &BTreeSet::from(["fwrite"])));
+        assert!(!is_called("puts", &externs) && !is_called("fwrite", &BTreeSet::from(["fread", "fputc"])));
     }
 }

@@ -1,7 +1,7 @@
 //! Ways to reach the C original: each is refused, at its line and for its reason.
 
 use super::super::Rule;
-use super::refused;
+use super::{HEAD, SIGNATURE, accepted, refused};
 
 #[test]
 fn call_through_by_path() {
@@ -225,6 +225,9 @@ fn call_through_by_re_export() {
         1,
         "capi",
     );
+    // The address of another ported function is C's business; that of a stub leads nowhere.
+    accepted(SIGNATURE, &format!("{HEAD} {{ crate::capi::kit_rotl32 as usize as u32 }}"));
+    refused("HEAD { crate::capi::kit_hash as usize as u32 }", Rule::CallThrough, 1, "other ported functions");
     refused("HEAD { crate::real(crc) }", Rule::UnknownPath, 1, "unknown path `crate::real`");
     refused(
         "HEAD { port::ffi::kit_crc32(crc) }",

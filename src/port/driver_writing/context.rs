@@ -176,11 +176,20 @@ fn private_header(project: &Project, api: &Api, function: &Function) -> Result<O
     }
     let root = project.root()?;
     for path in files(root)?.into_iter().filter(|path| path.extension() == Some("h")) {
-        if Surface::of(&fs::read(root.join(&path))?).words.contains(&function.c_name) {
+        let text = without_comments(&String::from_utf8_lossy(&fs::read(root.join(&path))?));
+        if declares(&text, &function.c_name) {
             return Ok(Some(path.to_string()));
         }
     }
     Ok(None)
+}
+
+/// Whether a text has this word, and a parenthesis behind it.
+fn declares(text: &str, name: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(name).any(|(at, _)| {
+        !text[..at].ends_with(is_word) && text[at + name.len()..].trim_start().starts_with('(')
+    })
 }
 
 /// Without the headers that include another one of them, as private headers do; all of them if none is left.
@@ -356,5 +365,13 @@ mod tests {
         assert!(shown.contains("return parse(\"x\");"), "{shown}");
         assert_eq!(call("int reparse(int);\nx = reparse(1);\n", "parse"), None);
         assert_eq!(call("extern int parse(const char *t);\n", "parse"), None);
+    }
+
+    #[test]
+    fn a_declaration_has_the_name_as_a_word_and_parameters() {
+        assert!(declares("void Z__fail ( int code );", "Z__fail") && declares("int f(void);", "f"));
+        for other in ["int off(void);", "int f2(void);", "#define g f", "f"] {
+            assert!(!declares(other, "f"), "{other}");
+        }
     }
 }
