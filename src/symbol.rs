@@ -211,7 +211,7 @@ pub struct Function {
 }
 
 /// C's three streams; macOS has these other names behind the macros.
-const STREAMS: [&str; 6] = ["stdin", "stdout", "stderr", "__stdinp", "__stdoutp", "__stderrp"];
+pub const STREAMS: [&str; 6] = ["stdin", "stdout", "stderr", "__stdinp", "__stdoutp", "__stderrp"];
 
 impl Function {
     /// The streams of the system that its body names.

@@ -2,12 +2,14 @@
 //! branches of an `if`), whatever way they came there, and unsafe code can overwrite those. So a reply with `unsafe` only
 //! calls functions, passes them as arguments, gives them a name with `let`, and returns one from a function.
 
+use super::Rule;
 use super::resolve::Scopes;
 use super::scope::{Meaning, Scope, Space, plain_variable};
 use super::walk::Walker;
 use crate::rust::item::plain;
 use proc_macro2::Span;
 use quote::ToTokens;
+use syn::spanned::Spanned;
 use syn::visit::Visit;
 
 /// Constructors of Rust's libraries that take their field in parentheses.
@@ -23,6 +25,21 @@ impl Walker<'_, '_, '_> {
         let inner = function_in(expr);
         self.may_be_function = matches!(inner, syn::Expr::Path(_) | syn::Expr::Closure(_));
         self.visit_expr(if self.may_be_function { inner } else { expr });
+    }
+
+    /// `capi` is there for addresses: a call of its shim would count as one from C.
+    pub(super) fn call_of_shim(&mut self, func: &syn::Expr) {
+        let syn::Expr::Path(path) = function_in(func) else { return };
+        let names: Vec<String> = path.path.segments.iter().map(|s| plain(&s.ident)).collect();
+        let meaning = self.scopes.resolve(&names, path.path.leading_colon.is_some(), Space::Value);
+        if let Meaning::Path(full) = meaning
+            && let [root, module, name] = full.as_slice()
+            && root == "crate"
+            && module == "capi"
+        {
+            let reason = format!("`crate::capi::{name}` has C's ABI: to call it, write `callee::{name}`");
+            self.refuse(Rule::CallThrough, path.span(), reason);
+        }
     }
 
     /// A block with the items that it declares; a function may end with a function, whose type its own return type hides.

@@ -320,6 +320,7 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
 
     fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
         call.attrs.iter().for_each(|attr| self.visit_attribute(attr));
+        self.call_of_shim(&call.func);
         self.maybe_function(&call.func);
         self.arguments_of(call);
     }

@@ -1,6 +1,6 @@
 //! Counts the branches that C takes in the calls on which ports are judged.
 
-use super::{Driven, Report, Work};
+use super::{Report, Work};
 use crate::digest::of_parts;
 use crate::error::Result;
 use crate::event::{Event, Reporter};
@@ -69,9 +69,10 @@ const MADE_OF: &str = "made-of";
 fn programs(work: &Work, report: &Report, parts: Parts, dir: &Path) -> Result<Vec<PathBuf>> {
     let texts = report.drivers.iter().map(|driven| work.made_of(&driven.driver));
     let linked = format!("{:?} {:?}", parts.link, parts.settings.link);
-    let made_of = of_parts(texts.chain([work.project.identity(), linked]));
-    let (file, of) = (dir.join(MADE_OF), |driven: &Driven| program(dir, &driven.driver));
-    let known: Vec<PathBuf> = report.drivers.iter().map(of).collect();
+    let (analysis, tools) = (work.project.fingerprint.clone(), work.project.identity());
+    let made_of = of_parts(texts.chain([analysis, tools, linked]));
+    let file = dir.join(MADE_OF);
+    let known: Vec<PathBuf> = report.drivers.iter().map(|driven| program(dir, &driven.driver)).collect();
     let is_known = std::fs::read_to_string(&file).is_ok_and(|kept| kept == made_of);
     if is_known && known.iter().all(|program| program.is_file()) {
         return Ok(known);

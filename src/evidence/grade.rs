@@ -23,6 +23,10 @@ pub fn grade(
     if stats.executions > 0 || stats.in_place == 0 {
         short.extend(accepted(stats.accept_rate(), asked));
     }
+    let ended: u64 = stats.rejected.iter().filter(|(why, _)| why == EXITS).map(|(_, count)| count).sum();
+    if ended > 0 {
+        short.push(format!("C ends the program on {ended} inputs, which only drivers can judge"));
+    }
     short.extend(kills(&proofs.kills, asked));
     if let Measured::No(why) = &proofs.apart {
         short.push(format!("separate processes: {why}"));
@@ -49,6 +53,9 @@ pub fn grade(
     };
     (grade, short)
 }
+
+/// The reason of the guard for an input on which C calls `exit`.
+const EXITS: &str = "exit";
 
 /// The beginning of the shortcoming of a port that calls functions which still run as C.
 const CALLS_C: &str = "calls C: ";
@@ -133,6 +140,8 @@ mod tests {
         assert_eq!(none, "0 executions of 10000; nothing was executed");
         let rejected = short(|stats, _| stats.rejected = vec![("shift".into(), 5_001)]);
         assert_eq!(rejected, "C accepts 50 % of the inputs");
+        let ended = short(|stats, _| stats.rejected = vec![("exit".into(), 3), ("shift".into(), 9)]);
+        assert_eq!(ended, "C ends the program on 3 inputs, which only drivers can judge");
         assert_eq!(short(|_, p| p.kills = Measured::default()), "mutants of C: unmeasured");
         let kills = |reached, total| {
             move |_: &mut RunStats, p: &mut Proofs| p.kills = Measured::Yes(Share { reached, total })

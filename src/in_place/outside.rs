@@ -4,7 +4,7 @@
 use super::tape::is_taped;
 use crate::contract::libc::{effect, is_stateless, only_computes};
 use crate::error::{Error, ErrorKind, Result};
-use crate::symbol::Library;
+use crate::symbol::{Library, STREAMS};
 use fs_err as fs;
 use object::{Architecture, Object as _, ObjectSection as _, ObjectSymbol as _};
 use object::{Relocation, RelocationFlags, RelocationKind, RelocationTarget};
@@ -79,7 +79,9 @@ impl Outside {
                     && leaves(name)
                 {
                     let is_function = effect(name).is_some() || (called.contains(name) && !symbol.is_weak());
-                    program.is_complete &= (is_function || VARIABLES.contains(&name)) && !hides_calls(name);
+                    program.is_complete &=
+                        (is_function || VARIABLES.contains(&name) || STREAMS.contains(&name))
+                            && !hides_calls(name);
                     program.add(name, is_function);
                 }
             }
@@ -107,8 +109,8 @@ impl OfProgram {
     }
 }
 
-/// Variables of the system; a function of which only the address is taken looks the same.
-const VARIABLES: [&str; 7] = ["stdin", "stdout", "stderr", "environ", "optarg", "optind", "opterr"];
+/// Variables of the system beside its streams; a function of which only the address is taken looks the same.
+const VARIABLES: [&str; 4] = ["environ", "optarg", "optind", "opterr"];
 
 /// Whether the system may be called behind this function by a name that is not seen, or at another time.
 fn hides_calls(name: &str) -> bool {

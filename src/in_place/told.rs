@@ -55,6 +55,8 @@ pub enum Excuse {
     OtherConstant,
     /// Texts that are the same, but C's constant goes on behind it, and the port's does not.
     SameStart = 4,
+    /// Memory, where both end the program.
+    AtEnd,
 }
 
 /// Where memory differs.

@@ -41,6 +41,7 @@ pub fn meaning(library: &Library, function: &Function, told: &Told) -> Meaning {
         (Difference::Result, Some(Excuse::OtherConstant)) if is_text(&function.ret) => Meaning::Wrong(None),
         (_, Some(Excuse::OtherConstant)) => Meaning::Unclear(CONSTANT),
         (_, Some(Excuse::SameStart)) => Meaning::Unclear(SAME_START),
+        (_, Some(Excuse::AtEnd)) => Meaning::Unclear(AT_END),
         (Difference::Memory | Difference::Stack, None) => memory(library, function, &told.places),
         (Difference::Variable, None) => {
             let padded = library.globals.iter().any(|global| is_padded(library, &global.ty));
@@ -76,6 +77,8 @@ const MOVED: &str = "it allocates in another way than C, so addresses differ, wh
 const CONSTANT: &str = "it points to a constant or a function of its own, which may be right";
 const SAME_START: &str =
     "it points to a text that is the start of C's constant, and other bytes follow, which may be right";
+const AT_END: &str =
+    "it leaves other memory than C where both end the program, which may be right if nothing reads it then";
 const PADDING: &str = "the bytes may be padding, which has no value";
 
 fn memory(library: &Library, function: &Function, places: &[Place]) -> Meaning {

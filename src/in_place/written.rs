@@ -9,6 +9,7 @@ use crate::c::text::Surface;
 use crate::contract::libc::{Effect, effect, opens};
 use crate::error::Result;
 use crate::platform::process::time_limits;
+use crate::symbol::STREAMS;
 use camino::{Utf8Component, Utf8Path};
 use fs_err as fs;
 use std::collections::BTreeSet;
@@ -88,7 +89,7 @@ pub fn forbidden(driver: &Driver, parts: Parts, place: Place) -> Result<Option<S
 
 fn is_allowed(name: &str) -> bool {
     // What compilers add, and the streams that every program has.
-    let is_given = name.starts_with("_GLOBAL_OFFSET_TABLE_") || ["stdin", "stdout", "stderr"].contains(&name);
+    let is_given = name.starts_with("_GLOBAL_OFFSET_TABLE_") || STREAMS.contains(&name);
     let by_effect = match effect(name) {
         Some(Effect::Computes | Effect::State | Effect::Random | Effect::Clock) => true,
         Some(Effect::Stdio) => !opens(name),

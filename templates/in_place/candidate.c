@@ -121,10 +121,10 @@ unsigned implfuzz_patience(unsigned ticks_of_c)
 }
 
 /* Ends the candidate, the judged call or the run on this input; returns where the process itself is to end. */
-static void end(int status)
+static void end(int status, int is_quick)
 {
     if (STATE->in_candidate && STATE->purpose == JUDGES) {
-        STATE->ends_as_c = !STATE->said[0] && implfuzz_answer_end(status);
+        STATE->ends_as_c = !STATE->said[0] && implfuzz_answer_end(status, is_quick);
         implfuzz_leave(EXITED);
     }
     /* A child of `fork` and another thread have other numbers. */
@@ -133,9 +133,9 @@ static void end(int status)
     STATE->status = status;
     /* C, in a call that is judged. */
     if (STATE->purpose == JUDGES && STATE->judging && STATE->tracking) {
-        if (implfuzz_record_end(status))
+        if (implfuzz_record_end(status, is_quick))
             siglongjmp(STATE->leave, EXITED);
-        implfuzz_outside("exit");
+        implfuzz_outside(is_quick ? "_exit" : "exit");
     }
     implfuzz_end_run();
 }
@@ -153,14 +153,14 @@ void implfuzz_end_run(void)
  */
 void implfuzz_of_exit(int status)
 {
-    end(status);
+    end(status, 0);
     implfuzz_report("exit %d\n", status);
     exit(status);
 }
 
 void implfuzz_of__exit(int status)
 {
-    end(status);
+    end(status, 1);
     implfuzz_report("exit %d\n", status);
     _exit(status);
 }

@@ -113,6 +113,7 @@ enum excuse {
     OTHER_CONSTANT,  /* addresses of constants or functions, of which C and a port have one each */
     EQUAL_CONSTANTS, /* the same bytes stand at both, or C's function and its port: no difference */
     SAME_START,      /* the same text, and behind it C's constant goes on with other bytes */
+    AT_END,          /* memory, where both end the program: what runs behind `exit` may read it, or not */
 };
 
 /* A stretch of memory that is put back. */
@@ -426,10 +427,10 @@ void implfuzz_outside(const char *name);
 /* Whether all calls of the system from the library and the driver go through the judge. */
 extern const int implfuzz_knows_calls;
 int implfuzz_tape_is_over(void);
-/* Keeps that C ends the program; 0 where there is no room. */
-int implfuzz_record_end(int status);
+/* Keeps that C ends the program, by `exit` or by `_exit`, which is quick; 0 where there is no room. */
+int implfuzz_record_end(int status, int is_quick);
 /* Whether C ends the program here, too. */
-int implfuzz_answer_end(int status);
+int implfuzz_answer_end(int status, int is_quick);
 uint64_t implfuzz_with_answers(uint64_t hash);
 
 /* calls.c */

@@ -56,7 +56,7 @@ static enum excuse excuse_result(enum result kind, const struct result_registers
 struct picture {
     struct result_registers result;
     int error;
-    /* C ends the program: then only what it has sent to the system counts. */
+    /* C ends the program: then what it has sent to the system counts, and memory only for what runs behind `exit`. */
     int ends;
     size_t live;
     uint64_t allocations, allocated;
@@ -129,6 +129,16 @@ static enum difference compare(enum result kind, const struct picture *c, const 
     if (places->excuse != NONE)
         return DIFFERS_MEMORY;
     return c->error != own->error ? DIFFERS_ERRNO : SAME;
+}
+
+/* What hooks and destructors may see that run behind `exit`. New blocks do not count, and a difference may be right. */
+static enum difference compare_ends(struct places *places)
+{
+    enum difference difference = implfuzz_compare_pages(places, 1);
+    memset(places, 0, sizeof *places);
+    if (difference != SAME)
+        places->excuse = AT_END;
+    return difference;
 }
 
 /* The words of one place take less than this. */
@@ -249,6 +259,8 @@ static enum difference try(void *code, void *nested, const struct call *call, co
     picture.error = errno;
     mprotect(STATE->secret, SECRET_BYTES, PROT_READ | PROT_WRITE);
     keep_allocations(&picture);
+    if (c->ends && difference == EXITED && STATE->ends_as_c)
+        difference = SAME;
     int has_returned = difference == SAME;
     if (STATE->overflow || implfuzz_has_outgrown()) {
         difference = DIFFERS_MEMORY;
@@ -261,8 +273,8 @@ static enum difference try(void *code, void *nested, const struct call *call, co
         has_returned = 0;
         difference = DIFFERS_VARIABLE;
     }
-    if (c->ends && difference == EXITED && STATE->ends_as_c)
-        difference = SAME;
+    if (difference == SAME && STATE->ends_as_c)
+        difference = compare_ends(places);
     else if (difference == SAME && !c->ends)
         difference = compare(call->function->result, c, &picture, call->stack, call->bytes, places);
     if (has_returned && (difference == SAME || may_be_right(difference, places))) {

@@ -31,6 +31,8 @@
 #define BRANCHES_MS 60000
 #define REPLACE_MS 60000
 #define WATCH_MS 5000
+/* Descriptors that are closed behind a run that ended the program. */
+#define DESCRIPTORS 64
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 __attribute__((weak)) int LLVMFuzzerInitialize(int *count, char ***words);
@@ -94,11 +96,16 @@ static int drive(const unsigned char *data, size_t size)
     struct result_registers result;
     STATE->stack_base = STATE->driver_stack;
     STATE->has_ended = 0;
+    int first_free = dup(STATE->report);
+    close(first_free);
     if (sigsetjmp(STATE->end_of_run, 0) == 0) {
         STATE->driving = syscall(SYS_gettid);
         implfuzz_call((void *)LLVMFuzzerTestOneInput, &registers, NULL, 0, &result, STATE->driver_stack - PAGE);
     }
     STATE->driving = 0;
+    /* What the run opened, and did not get to close. */
+    for (int file = first_free; STATE->has_ended && file < first_free + DESCRIPTORS; file++)
+        close(file);
     STATE->stack_base = NULL;
     implfuzz_end_call();
     implfuzz_open_arena();
@@ -126,7 +133,9 @@ enum end { AGREES, OTHERWISE, UNSTEADY, ENDS };
 
 static int is_same(const struct left *a, const struct left *b)
 {
-    return a->result == b->result && a->has_ended == b->has_ended && a->live == b->live && a->variables == b->variables && a->sent == b->sent;
+    /* Whoever ends the program need not free. */
+    int is_freed = a->live == b->live || (a->has_ended && b->has_ended);
+    return a->result == b->result && a->has_ended == b->has_ended && is_freed && a->variables == b->variables && a->sent == b->sent;
 }
 
 static enum end replaced(const struct work *work, const unsigned char *data, size_t size)

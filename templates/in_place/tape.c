@@ -164,6 +164,20 @@ static void open_written(const struct implfuzz_taped *of, const uint64_t *values
         implfuzz_open((unsigned char *)values[at], room(&of->arguments[at], values, values[at]));
 }
 
+/* What C printed would stay in the buffer of the stream, where a candidate could read it. */
+static void forget_output(const struct implfuzz_taped *of, const uint64_t *values)
+{
+    int error = errno;
+    FILE *stream = is_output(of) ? (FILE *)values[of->count - 1] : NULL;
+    if (stream && fflush(stream) == 0) {
+#ifdef __GLIBC__
+        if (stream->_IO_buf_base)
+            memset(stream->_IO_buf_base, 0, (size_t)(stream->_IO_buf_end - stream->_IO_buf_base));
+#endif
+    }
+    errno = error;
+}
+
 /* C's call: it happens, and is kept. Where the tape has no room, C runs on unjudged. */
 static uint64_t record(const struct implfuzz_taped *of, const uint64_t *values)
 {
@@ -184,6 +198,7 @@ static uint64_t record(const struct implfuzz_taped *of, const uint64_t *values)
     int before = errno;
     call->result = of->function(values[0], values[1], values[2], values[3]);
     call->error = errno == before ? 0 : errno;
+    forget_output(of, values);
     for (size_t at = 0; at < of->count; at++) {
         size_t length = written(&of->arguments[at], values, values[at], call->result);
         if (length)
@@ -263,7 +278,10 @@ static uint64_t taped(const struct implfuzz_taped *of, uint64_t a, uint64_t b, u
     if (STATE->purpose == REPLACES)
         send(of, values);
     implfuzz_outside(of->name);
-    return of->function(a, b, c, d);
+    uint64_t result = of->function(a, b, c, d);
+    if (STATE->purpose == REPLACES)
+        forget_output(of, values);
+    return result;
 }
 
 #define TAPED(NAME, SAME, COUNT, ...) \
@@ -345,22 +363,22 @@ int implfuzz_of_putchar(int byte)
     return printed(stdout, &text, 1) < 0 ? EOF : (unsigned char)byte;
 }
 
-static const struct implfuzz_taped ending = {"exit", NULL, 1, {{INT, 0, 0}}};
+static const struct implfuzz_taped endings[] = {{"exit", NULL, 1, {{INT, 0, 0}}}, {"_exit", NULL, 1, {{INT, 0, 0}}}};
 
-int implfuzz_record_end(int status)
+int implfuzz_record_end(int status, int is_quick)
 {
     struct tape *tape = &STATE->tape;
     if (tape->count == TAPE_CALLS)
         return 0;
-    tape->calls[tape->count++] = (struct taped_call){.of = &ending, .said = {(uint32_t)status}, .at = tape->used};
+    tape->calls[tape->count++] = (struct taped_call){.of = &endings[is_quick], .said = {(uint32_t)status}, .at = tape->used};
     return 1;
 }
 
-int implfuzz_answer_end(int status)
+int implfuzz_answer_end(int status, int is_quick)
 {
     struct tape *tape = &STATE->tape;
     const struct taped_call *call = &tape->calls[tape->next];
-    if (tape->next == tape->count || call->of != &ending || call->said[0] != (uint32_t)status)
+    if (tape->next == tape->count || call->of != &endings[is_quick] || call->said[0] != (uint32_t)status)
         return 0;
     tape->next++;
     return 1;

@@ -12,6 +12,7 @@ unsigned thrice(unsigned value);
 void complain(struct log *log, unsigned code);
 void begin(struct log *log, rule rule);
 void check(struct log *log, unsigned code);
+unsigned bounded(unsigned char value);
 ";
 
 const LIBRARY: &str = "\
@@ -35,6 +36,10 @@ void check(struct log *log, unsigned code) {
         exit((int)(code % 3));
     }
     log->count += code;
+}
+unsigned bounded(unsigned char value) {
+    if (value > 200) exit(2);
+    return value * 2u;
 }
 ";
 
@@ -127,11 +132,32 @@ fn ports_that_print_and_end_the_program_like_c_are_verified() {
     let checked = json["in_place"].as_array().unwrap().iter().find(|one| one["symbol"] == "check").unwrap();
     assert!(checked["killed"].as_u64().unwrap() > 3, "{checked:#}");
     // All branches must be reached for this grade, those with the end of the program, too.
+    let counting = || {
+        let program = repo.root().join(".implfuzz/cache/drivers/branches/in-place-run");
+        program.metadata().unwrap().modified().unwrap()
+    };
+    let mut built = Vec::new();
     for name in ["complain", "begin", "check"] {
         let ran = repo.run(&["verify", name, "--seconds", "2", "--format", "json"]);
         let verdict = ran.json("verify");
         assert_eq!(verdict["symbols"][0]["grade"], "verified", "{verdict:#}");
+        built.push(counting());
     }
+    // Where only a harness judges, nothing says what the port does where C ends the program.
+    let mut module = repo.read("rust/src/log.rs");
+    let bounded = "pub fn bounded(value: u8) -> u32 { if value > 200 { 0 } else { u32::from(value) * 2 } }";
+    plant(&mut module, "bounded", bounded).unwrap();
+    repo.write("rust/src/log.rs", &module);
+    let verdict = repo.run(&["verify", "bounded", "--format", "json"]).json("verify");
+    let row = &verdict["symbols"][0];
+    let why = row["reason"].as_str().unwrap();
+    assert!(row["grade"] == "weak" && why.contains("C ends the program on"), "{row:#}");
+    // C's branches are counted by one program, until C changes.
+    assert!(built[0] == built[1] && built[1] == built[2], "{built:?}");
+    repo.write("log.c", &format!("{LIBRARY}int more(void) {{ return 1; }}\n"));
+    repo.run(&["init"]).ok();
+    repo.run(&["verify", "check", "--seconds", "2"]);
+    assert_ne!(counting(), built[2]);
 }
 
 #[test]

@@ -227,6 +227,7 @@ fn call_through_by_re_export() {
     );
     // The address of another ported function is C's business; that of a stub leads nowhere.
     accepted(SIGNATURE, &format!("{HEAD} {{ crate::capi::kit_rotl32 as usize as u32 }}"));
+    refused("HEAD { crate::capi::kit_rotl32(crc, 1) }", Rule::CallThrough, 1, "write `callee::kit_rotl32`");
     refused("HEAD { crate::capi::kit_hash as usize as u32 }", Rule::CallThrough, 1, "other ported functions");
     refused("HEAD { crate::real(crc) }", Rule::UnknownPath, 1, "unknown path `crate::real`");
     refused(

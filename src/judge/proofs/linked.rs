@@ -3,11 +3,10 @@
 use crate::audit::linkage::{CSymbols, Compiled, Linkage, Wanted};
 use crate::error::Result;
 use crate::fuzz::build::compiled_crate;
-use crate::judge::c_reach::with_callees;
 use crate::judge::{Judge, not_rust};
 use crate::project::{FunctionPlan, Project};
 use crate::rust::signature::ident;
-use crate::symbol::SymbolName;
+use crate::symbol::{Function, LibraryIndex, SymbolName};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -33,11 +32,13 @@ impl<'p> Linked<'p> {
     /// The symbols that the port of a function reaches.
     pub fn linkage(&self, planned: &FunctionPlan) -> Linkage {
         let function = &planned.function;
-        let callees = with_callees(&self.project.library, function);
+        // Those of which the address is taken, too: the port names their shims.
+        let index = LibraryIndex::of(&self.project.library);
+        let reached: Vec<&Function> = index.reached(function).collect();
         let wanted = Wanted {
             module: &function.module,
             ident: &ident(function).to_string(),
-            externs: callees
+            externs: reached
                 .iter()
                 .flat_map(|f| f.externs.iter().chain(f.streams()))
                 .map(String::as_str)
