@@ -187,6 +187,7 @@ struct state {
     volatile long driving;
     volatile sig_atomic_t has_ended;
     int status;
+    uint64_t open_at_start; /* a bit for each descriptor */
     /* Whether the candidate has ended the program like C. */
     volatile sig_atomic_t ends_as_c;
     volatile unsigned ticks, ticks_at_start, ticks_allowed;

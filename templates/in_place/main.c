@@ -31,7 +31,7 @@
 #define BRANCHES_MS 60000
 #define REPLACE_MS 60000
 #define WATCH_MS 5000
-/* Descriptors that are closed behind a run that ended the program. */
+/* Descriptors that are closed behind a run that ended the program, unless they were open before all runs. */
 #define DESCRIPTORS 64
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -96,16 +96,15 @@ static int drive(const unsigned char *data, size_t size)
     struct result_registers result;
     STATE->stack_base = STATE->driver_stack;
     STATE->has_ended = 0;
-    int first_free = dup(STATE->report);
-    close(first_free);
     if (sigsetjmp(STATE->end_of_run, 0) == 0) {
         STATE->driving = syscall(SYS_gettid);
         implfuzz_call((void *)LLVMFuzzerTestOneInput, &registers, NULL, 0, &result, STATE->driver_stack - PAGE);
     }
     STATE->driving = 0;
     /* What the run opened, and did not get to close. */
-    for (int file = first_free; STATE->has_ended && file < first_free + DESCRIPTORS; file++)
-        close(file);
+    for (int file = 0; STATE->has_ended && file < DESCRIPTORS; file++)
+        if (!(STATE->open_at_start >> file & 1))
+            close(file);
     STATE->stack_base = NULL;
     implfuzz_end_call();
     implfuzz_open_arena();
@@ -301,6 +300,8 @@ int main(int count, char **words)
     char *next = script();
     if (LLVMFuzzerInitialize)
         LLVMFuzzerInitialize(&count, &words);
+    for (int file = 0; file < DESCRIPTORS; file++)
+        STATE->open_at_start |= (uint64_t)(fcntl(file, F_GETFD) != -1) << file;
     struct work work = {.function = -1};
     keep_start(&work.start);
     for (uint32_t at = 0; at < implfuzz_function_count; at++)
