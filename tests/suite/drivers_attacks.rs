@@ -429,7 +429,9 @@ fn ports_that_know_the_judge_are_told_from_c() {
     for (function, _, _) in WRONG {
         assert_eq!(grades[function]["grade"], "refuted", "{function}: {json:#}");
     }
-    for function in ["classes", "entry", "magic", "view_of", "note"] {
+    // It prints what it finds in the buffer of the stream, from which C's text was wiped.
+    assert_eq!(grades["note"]["grade"], "refuted", "{json:#}");
+    for function in ["classes", "entry", "magic", "view_of"] {
         assert_eq!(grades[function]["grade"], "unverifiable", "{function}: {json:#}");
     }
     assert!(["weak", "verified"].contains(&grades["name"]["grade"].as_str().unwrap()), "{json:#}");
