@@ -47,16 +47,21 @@ impl Place<'_> {
         }
         let said = output.stderr_text();
         disk_space::check_own(&output, &said, self.dir)?;
+        // Where a linker names symbols twice, that line says why.
+        let tells = ["error", "undefined", "multiple definition", "duplicate symbol"];
         let mut lines: Vec<&str> =
-            said.lines().filter(|line| line.contains("error") || line.contains("undefined")).collect();
+            said.lines().filter(|line| tells.iter().any(|word| line.contains(word))).collect();
         lines.truncate(8);
         let said = if lines.is_empty() { said.trim().to_owned() } else { lines.join("\n  ") };
-        let help = match said.contains("undefined reference") || said.contains("undefined symbol") {
-            true => {
-                "include the C files that the driver needs besides the library in it, and name libraries of the system in \
-                 `link` under [drivers] in implfuzz.toml"
-            }
-            false => "`flags` and `link` under [drivers] in implfuzz.toml go to the compiler and the linker",
+        let has = |words: [&str; 2]| words.iter().any(|word| said.contains(word));
+        let help = if has(["multiple definition", "duplicate symbol"]) {
+            "the driver includes a C file of the library, which is linked as well: include its header instead (a test that \
+             calls statics in this way cannot be a driver)"
+        } else if has(["undefined reference", "undefined symbol"]) {
+            "include the C files that the driver needs besides the library in it, and name libraries of the system in \
+             `link` under [drivers] in implfuzz.toml"
+        } else {
+            "`flags` and `link` under [drivers] in implfuzz.toml go to the compiler and the linker"
         };
         Err(Error::new(ErrorKind::C, format!("{what} cannot be built to run the library:\n  {said}"))
             .help(help))
