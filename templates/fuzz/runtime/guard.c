@@ -87,10 +87,10 @@ static int unguarded(void)
     return known;
 }
 
-/* UBSan's runtime, which would say so, is not linked everywhere. */
+/* UBSan's runtime, which would say so, is not linked everywhere. It takes the column of a place that it has told of. */
 static void tell(const char *kind, const struct source_location *at)
 {
-    if (!unguarded() || !at || !at->file)
+    if (!unguarded() || !at || !at->file || at->column == UINT32_MAX)
         return;
     const char *file = strrchr(at->file, '/');
     dprintf(2, "%s:%u:%u: undefined behaviour: %s\n", file ? file + 1 : at->file, at->line, at->column, kind);
