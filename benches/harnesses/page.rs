@@ -143,7 +143,7 @@ fn learned(libraries: &[Value]) -> String {
          [`contract --learn`](contracts.md#contracts-learn-from-calls) with the drivers of the table \"In place\", fuzzed for a minute. The harnesses of the functions whose contracts changed are measured before and after.\n\n\
          - **watched**: functions whose calls were watched. **borne out**: roles that the C text suggests or calls show, and that no call contradicts. **roles**, **functions**: roles that calls changed, and functions with such a change.\n\
          - **new**, **withdrawn**: functions that got a contract, and functions that lost one, because calls contradict it and show nothing better; drivers judge these.\n\
-         - **worked before**, **worked after**: of the functions with a change, those with a working harness. **worse**: those with a working harness before, and none after; a contract that was withdrawn was wrong, whatever its harness showed.\n\
+         - **worked before**, **worked after**: of the functions with a change, those with a working harness. **worse**: those with a working harness before, and none after: calls contradict the contracts of these functions, whatever their harnesses showed.\n\
          - **safe**, **C's**: signatures that became safe, and signatures that became C's, because a length was none.\n\n\
          `cargo bench --bench harnesses -- --learned --write [PACKAGE...]` writes this table; the changes are in the data file.\n\n\
          | library | watched | borne out | roles | functions | new | withdrawn | worked before | worked after | worse | safe | C's |\n\

@@ -45,7 +45,7 @@ pub enum ForPorts {
     /// The port may call it where its C original does.
     #[strum(serialize = "-")]
     AsOriginal,
-    /// Never: the function leads to the C library, or ends the process so that nobody who judges the port sees it.
+    /// The port may never call it. It leads to the C library, or it ends the process before anything is reported.
     #[strum(serialize = "never")]
     Never,
 }

@@ -57,8 +57,8 @@ pub struct Callee {
     pub c_name: String,
     pub signature: String,
     pub ported: bool,
-    /// Whether C takes its address.
-    pub address_taken: bool,
+    /// The path to its address, `crate::capi::<name>`, if C takes that and the function is ported.
+    pub address: Option<String>,
 }
 
 /// A C file and the Rust module of its port.
@@ -234,7 +234,8 @@ fn callees(sources: &Sources) -> Result<Vec<Callee>> {
             c_name: callee.c_name.clone(),
             signature,
             ported: state.ported,
-            address_taken: function.address_taken.contains(key),
+            address: (state.ported && function.address_taken.contains(key))
+                .then(|| format!("crate::capi::{}", ident(callee))),
         });
     }
     callees.sort_by(|a, b| a.path.cmp(&b.path));

@@ -11,6 +11,7 @@
  *   entries.c     patches the entries of functions; trampoline_*.S leads from there to the judge
  *   candidate.c   calls a candidate on a stack of its own, and takes back control whatever it does
  *   judge.c       one judged call
+ *   compare.c     what a candidate leaves, beside what C left
  *   calls.c       which calls are judged
  *   branches.c    counts the branches that C takes in calls that are judged
  *   watch.c       tells what calls look like
@@ -375,6 +376,24 @@ void implfuzz_add_excused(struct places *places, enum excuse excuse, const unsig
 /* How two words differ that may be pointers: those of memory may be any, a result is what its function says. */
 enum excuse implfuzz_excuse(uint64_t c, uint64_t own, int moved, enum result kind);
 
+/* compare.c */
+/* What is compared beside the pages. */
+struct picture {
+    struct result_registers result;
+    int error;
+    /* C ends the program: then what it has sent to the system counts, and memory only for what runs behind `exit`. */
+    int ends;
+    size_t live;
+    uint64_t allocations, allocated;
+};
+
+/* The stack is the driver's, of which so many bytes are compared. */
+enum difference implfuzz_compare(enum result kind, const struct picture *c, const struct picture *own,
+                                 const unsigned char *stack, size_t bytes, struct places *places);
+/* The same where both end the program: what hooks and destructors may see behind `exit`. New blocks do not count, and a
+ * difference may be right. */
+enum difference implfuzz_compare_ends(struct places *places);
+
 /* rust_heap.c */
 void implfuzz_rust_heap_make(void);
 void implfuzz_rust_heap_clear(void);
@@ -443,7 +462,7 @@ int implfuzz_is_distinct(const struct implfuzz_function *function, const struct 
 void implfuzz_branches_begin(uint64_t calls);
 int implfuzz_count_branches(uint32_t entry, struct registers *registers, const void *arguments, size_t bytes,
                             struct result_registers *result);
-/* The same where C has ended the program. */
+/* Adds what C counted in a call, and says whether the call counts. */
 int implfuzz_add_branches(void);
 void implfuzz_branches_write(const char *file);
 

@@ -2,7 +2,7 @@
 
 use crate::support::clib::scratch;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
 /// `main` guards a call that waits for another thread. That thread breaks or ends the process, as the argument says;
@@ -29,7 +29,17 @@ static void call(void *how) {
     if (pthread_create(&thread, NULL, other, how) == 0) pthread_join(thread, NULL);
 }
 
+void __wrap___ubsan_handle_add_overflow(void *, void *, void *);
+
+/* Undefined behaviour at a place in this column. */
+static void tell(unsigned column) {
+    struct { const char *file; unsigned line, column; } place = {"some/sum.c", 3, column};
+    __wrap___ubsan_handle_add_overflow(&place, NULL, NULL);
+}
+
 int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "tells") == 0) tell(7);
+    if (argc > 1 && strcmp(argv[1], "has-told") == 0) tell(-1u);
     struct implfuzz_broke broke = {"nothing", NULL, 0};
     implfuzz_guard_ticks(25, 1);
     int broken = implfuzz_guard(call, argc > 1 ? argv[1] : NULL, &broke);
@@ -42,9 +52,32 @@ fn run(program: &Path, args: &[&str]) -> ExitStatus {
     Command::new(program).args(args).status().unwrap()
 }
 
+/// What the program says where nothing is skipped.
+#[expect(clippy::disallowed_methods, reason = "a program of this test")]
+fn told(program: &Path, how: &str) -> String {
+    let output = Command::new(program).arg(how).env("IMPLFUZZ_UNGUARDED", "1").output().unwrap();
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
 #[test]
 fn only_the_guarded_thread_leaves_a_call() {
-    let (dir, templates) = (scratch("guard"), Path::new(env!("CARGO_MANIFEST_DIR")).join("templates/fuzz"));
+    let program = program("guard");
+    assert_eq!(run(&program, &[]).code(), Some(7));
+    let broken = run(&program, &["breaks"]);
+    assert_eq!(run(&program, &["exits"]).code(), Some(5));
+    assert!(matches!(broken.signal(), Some(libc::SIGILL | libc::SIGTRAP)), "{broken}");
+}
+
+#[test]
+fn undefined_behaviour_is_told_once() {
+    let program = program("guard-tells");
+    assert_eq!(told(&program, "tells"), "sum.c:3:7: undefined behaviour: add_overflow\n");
+    assert_eq!(told(&program, "has-told"), "");
+}
+
+/// The program, built in a folder of this name.
+fn program(name: &str) -> PathBuf {
+    let (dir, templates) = (scratch(name), Path::new(env!("CARGO_MANIFEST_DIR")).join("templates/fuzz"));
     std::fs::write(dir.join("main.c"), PROGRAM).unwrap();
     let wraps = std::fs::read_to_string(templates.join("wraps.txt")).unwrap();
     let wraps = wraps.split_whitespace().map(|name| format!("-Wl,--wrap={name}"));
@@ -55,11 +88,7 @@ fn only_the_guarded_thread_leaves_a_call() {
         .arg("-pthread");
     let built = build.output().unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-
-    assert_eq!(run(&dir.join("guard"), &[]).code(), Some(7));
-    let broken = run(&dir.join("guard"), &["breaks"]);
-    assert_eq!(run(&dir.join("guard"), &["exits"]).code(), Some(5));
-    assert!(matches!(broken.signal(), Some(libc::SIGILL | libc::SIGTRAP)), "{broken}");
+    dir.join("guard")
 }
 
 #[expect(clippy::disallowed_methods, reason = "a compiler, as the tests of compiled libraries start it")]

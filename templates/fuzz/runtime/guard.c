@@ -87,7 +87,8 @@ static int unguarded(void)
     return known;
 }
 
-/* UBSan's runtime, which would say so, is not linked everywhere. It takes the column of a place that it has told of. */
+/* UBSan's runtime, which would say so, is not linked everywhere. Where it is, it gives a place that it has reported the
+ * largest column. */
 static void tell(const char *kind, const struct source_location *at)
 {
     if (!unguarded() || !at || !at->file || at->column == UINT32_MAX)
