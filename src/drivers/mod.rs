@@ -39,7 +39,7 @@ use crate::in_place::table::why_not;
 use crate::platform::process::Interrupt;
 use crate::project::Project;
 use crate::symbol::{LibraryIndex, SymbolName};
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use campaigns::Campaigns;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -105,10 +105,19 @@ pub struct Unreached {
     pub caller: Option<(SymbolName, usize)>,
 }
 
+/// A driver that does not build, or that libFuzzer cannot run.
+#[derive(Debug, Clone)]
+pub struct LeftOut {
+    pub file: Utf8PathBuf,
+    /// The whole error, such as the compiler's message.
+    pub why: String,
+}
+
 /// The drivers of a repository.
 #[derive(Debug)]
 pub struct Report {
     pub drivers: Vec<Driven>,
+    pub left_out: Vec<LeftOut>,
     pub unreached: Vec<Unreached>,
     /// Functions whose calls cannot be judged, with the reason.
     pub not_judged: BTreeMap<SymbolName, &'static str>,
@@ -152,7 +161,7 @@ pub fn has_drivers(project: &Project) -> Result<bool> {
 /// Makes the corpus of each driver, and finds what its inputs reach.
 ///
 /// # Errors
-/// `Config` where there is no driver, `C` if one cannot be built, and Ctrl-C.
+/// `Config` where there is no driver, `C` if the library cannot be built, or none of the drivers can be used, and Ctrl-C.
 pub fn run(
     project: &Project,
     inputs: Inputs,
@@ -169,32 +178,40 @@ pub fn run(
     }
     let entries = work.entries()?;
     let campaigns = Campaigns::prepare(&work, &entries, reporter)?;
-    Ok(report(project, driven(&campaigns, found, inputs, reporter)?))
+    let (drivers, left_out) = driven(&campaigns, found, inputs, reporter)?;
+    Ok(report(project, drivers, left_out))
 }
 
-/// These drivers with their inputs.
+/// These drivers with their inputs, and those that cannot be used.
 fn driven(
     campaigns: &Campaigns,
     found: Vec<Driver>,
     inputs: Inputs,
     reporter: &mut dyn Reporter,
-) -> Result<Vec<Driven>> {
-    let mut all = Vec::new();
+) -> Result<(Vec<Driven>, Vec<LeftOut>)> {
+    let (mut all, mut left_out) = (Vec::new(), Vec::new());
+    let (mut first, number) = (None, found.len());
     for driver in found {
         let file = driver.file.clone();
         match campaigns.driven(driver, inputs, reporter) {
             Ok(driven) => all.push(driven),
-            // For evidence the other drivers are enough.
-            Err(error) if inputs == Inputs::Kept && error.kind() == ErrorKind::C => {
-                let help =
-                    Some("`files` under [drivers] in implfuzz.toml says which drivers to use".to_owned());
-                reporter
-                    .event(Event::Warning { text: format!("the driver {file} is left out: {error}"), help });
+            Err(error) if error.kind() == ErrorKind::C => {
+                // A single driver's error is the command's, with its own help.
+                if inputs == Inputs::Kept || number > 1 {
+                    let text = format!("the driver {file} is left out: {error}");
+                    let help = "mend it, or name the drivers to use: `files` under [drivers] in implfuzz.toml";
+                    reporter.event(Event::Warning { text, help: Some(help.to_owned()) });
+                }
+                left_out.push(LeftOut { file, why: error.to_string() });
+                first.get_or_insert(error);
             }
             Err(error) => return Err(error),
         }
     }
-    Ok(all)
+    match first {
+        Some(error) if all.is_empty() && inputs == Inputs::Fuzzed => Err(error),
+        _ => Ok((all, left_out)),
+    }
 }
 
 /// What a command about drivers works with.
@@ -273,11 +290,11 @@ pub fn folder_of(file: &str) -> String {
     Utf8Path::new(file).with_extension("").as_str().replace('/', "-")
 }
 
-fn report(project: &Project, drivers: Vec<Driven>) -> Report {
+fn report(project: &Project, drivers: Vec<Driven>, left_out: Vec<LeftOut>) -> Report {
     let functions = &project.library.functions;
     let not_judged =
         functions.iter().filter_map(|f| Some((f.name.clone(), why_not(&project.library, f)?))).collect();
-    let mut report = Report { drivers, unreached: Vec::new(), not_judged };
+    let mut report = Report { drivers, left_out, unreached: Vec::new(), not_judged };
     let reached = report.reached();
     let callers = callers(project);
     let missing = (0..functions.len()).filter(|number| !reached.contains(number));

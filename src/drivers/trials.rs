@@ -66,8 +66,8 @@ pub fn with_trials<T>(
     let found = drivers(work.root, &project.config.drivers.files)?;
     let entries = work.entries()?;
     let campaigns = Campaigns::prepare(&work, &entries, reporter)?;
-    let all = driven(&campaigns, found, Inputs::Kept, reporter)?;
-    let mut trials = Trials { work: &work, campaigns: &campaigns, report: report(project, all) };
+    let (all, left_out) = driven(&campaigns, found, Inputs::Kept, reporter)?;
+    let mut trials = Trials { work: &work, campaigns: &campaigns, report: report(project, all, left_out) };
     body(&mut trials, reporter)
 }
 
@@ -112,16 +112,18 @@ impl Trials<'_, '_> {
 
     /// The driver is one of the library's from now on.
     pub fn keep(&mut self, driven: Driven) {
-        let mut all = std::mem::take(&mut self.report.drivers);
-        all.push(driven);
-        self.report = report(self.work.project, all);
+        self.change(|all| all.push(driven));
     }
 
     /// The driver in this file is none of the library's any more.
     pub fn drop_driver(&mut self, file: &Utf8Path) {
+        self.change(|all| all.retain(|one| one.driver.file != file));
+    }
+
+    fn change(&mut self, change: impl FnOnce(&mut Vec<Driven>)) {
         let mut all = std::mem::take(&mut self.report.drivers);
-        all.retain(|one| one.driver.file != file);
-        self.report = report(self.work.project, all);
+        change(&mut all);
+        self.report = report(self.work.project, all, std::mem::take(&mut self.report.left_out));
     }
 
     /// The folder of the files of the repository.

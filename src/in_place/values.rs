@@ -17,8 +17,28 @@ pub(super) fn values(ty: &CType, into: u64, words: &Words) -> Option<Values> {
     let start = usize::try_from(start).ok()?;
     let of = |word: &[u8; 8]| word.get(start..).and_then(|bytes| value(ty, bytes));
     let (c, port) = (of(&words.c)?, of(&words.own)?);
-    // Two addresses say nothing.
+    if matches!(ty.kind, TypeKind::Pointer(_)) {
+        let port = beside(&words.own, &words.c).unwrap_or(port);
+        return (c != port).then_some(Values { c, port });
+    }
     (c != port).then_some(Values { c, port })
+}
+
+/// Farther away, an address of the port tells nothing about C's.
+const NEAR: u64 = 0x1_0000;
+
+/// Where a port's address lies, if that is near C's; addresses alone tell a reader nothing.
+fn beside(own: &[u8; 8], c: &[u8; 8]) -> Option<String> {
+    let (own, c) = (u64::from_le_bytes(*own), u64::from_le_bytes(*c));
+    if own == 0 || c == 0 || own == c {
+        return None;
+    }
+    let bytes = |distance: u64| if distance == 1 { "1 byte".to_owned() } else { format!("{distance} bytes") };
+    Some(match own.abs_diff(c) {
+        distance if distance > NEAR => "an address far from it".to_owned(),
+        distance if own > c => format!("{} behind it", bytes(distance)),
+        distance => format!("{} before it", bytes(distance)),
+    })
 }
 
 fn value(ty: &CType, bytes: &[u8]) -> Option<String> {
@@ -84,13 +104,17 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_across_words_and_two_addresses_say_nothing() {
+    fn what_lies_across_words_has_no_value_and_addresses_have_a_distance() {
         let int = TypeKind::Int { signed: true, bits: 32, plain_char: false };
         assert_eq!(shown(int.clone(), 3, 1, 1, 2), None);
         assert_eq!(shown(int, 0, 6, 1 << 48, 2 << 48), None);
         let void = CType { spelling: String::new(), is_const: false, kind: TypeKind::Void };
         let pointer = TypeKind::Pointer(Box::new(void));
-        assert_eq!(shown(pointer.clone(), 0, 0, 0x1000, 0x2000), None);
+        assert_eq!(shown(pointer.clone(), 0, 0, 0x1000, 0x1000), None);
+        let at = |own| shown(pointer.clone(), 0, 0, 0x2000, own);
+        assert_eq!(at(0x2001), pair("an address", "1 byte behind it"));
+        assert_eq!(at(0x1ff0), pair("an address", "16 bytes before it"));
+        assert_eq!(at(0x10_2000), pair("an address", "an address far from it"));
         assert_eq!(shown(pointer, 0, 0, 0x1000, 0), pair("an address", "NULL"));
     }
 }

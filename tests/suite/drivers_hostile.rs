@@ -290,6 +290,23 @@ fn drivers_that_stop_libfuzzer_are_named() {
 }
 
 #[test]
+fn a_driver_that_does_not_compile_is_left_out() {
+    let bad: Parts = ("bad", "#include \"missing.h\"", "");
+    let both = repo(&[bad, ("good", "", "")]);
+    let ran = both.run(&["drivers", "--format", "json"]);
+    let json = ran.code(11).json("drivers");
+    assert_eq!(by_name(&json).keys().copied().collect::<Vec<_>>(), ["good"], "{json:#}");
+    assert_eq!(json["left_out"][0]["file"], json!("fuzz/bad.c"), "{json:#}");
+    assert!(json["left_out"][0]["why"].as_str().unwrap().contains("missing.h"), "{json:#}");
+    let said = ran.json("warning")["text"].as_str().unwrap().to_owned();
+    assert!(said.contains("the driver fuzz/bad.c is left out") && said.contains("missing.h"), "{said}");
+    let text = both.run(&["drivers"]).code(11).stdout.clone();
+    assert!(text.contains("left out\nfuzz/bad.c\n") && text.contains("2 of 3 functions are reached"), "{text}");
+    // Alone, it is an error.
+    repo(&[bad]).run(&["drivers"]).fails(1, &["missing.h"]);
+}
+
+#[test]
 fn a_run_that_ends_early_says_on_which_input() {
     // Only where the judge runs it.
     let maps = "if (getenv(\"LLVM_PROFILE_FILE\") && size > 1)

@@ -104,6 +104,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         Some(ports) if ports.is_empty() || ports.iter().any(PortJudged::is_inconclusive) => {
             ExitCode::Incomplete
         }
+        _ if !report.left_out.is_empty() => ExitCode::Incomplete,
         _ => ExitCode::Ok,
     })
 }
@@ -170,7 +171,9 @@ fn as_json(
     });
     json!({
         "drivers": drivers.collect::<Vec<_>>(), "unreached": unreached.collect::<Vec<_>>(),
-        "faults": faults.collect::<Vec<_>>(), "not_judged": report.not_judged, "in_place": measured, "ports": ports,
+        "faults": faults.collect::<Vec<_>>(), "not_judged": report.not_judged,
+        "left_out": report.left_out.iter().map(|one| json!({ "file": one.file, "why": one.why })).collect::<Vec<_>>(),
+        "in_place": measured, "ports": ports,
     })
 }
 
@@ -223,6 +226,10 @@ fn text((report, faults): (&Report, &[FaultPlace]), (measured, ports): InPlace, 
                 None => "-".to_owned(),
             })
             .text();
+    }
+    if !report.left_out.is_empty() {
+        text += "\n";
+        text += &Table::of(&report.left_out).left("left out", |one| one.file.to_string()).text();
     }
     let reached = report.reached().len();
     text += &format!("\n{reached} of {functions} functions are reached\n");
