@@ -295,6 +295,19 @@ pub struct Fuzz {
     pub rss_limit_mb: u64,
     /// Seed of the random generator; never 0, which would mean "take the clock".
     pub seed: u32,
+    /// Where the kernel cannot restrict processes that run ports.
+    pub sandbox: Confinement,
+}
+
+/// What to do where the kernel lacks a part of the sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Confinement {
+    /// Warn, and use what there is.
+    #[default]
+    BestEffort,
+    /// Run nothing.
+    Required,
 }
 
 impl Default for Fuzz {
@@ -310,6 +323,7 @@ impl Default for Fuzz {
             max_len: 4_096,
             rss_limit_mb: 2_048,
             seed: 1,
+            sandbox: Confinement::BestEffort,
         }
     }
 }

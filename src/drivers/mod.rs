@@ -199,7 +199,8 @@ fn driven(
                 // A single driver's error is the command's, with its own help.
                 if inputs == Inputs::Kept || number > 1 {
                     let text = format!("the driver {file} is left out: {error}");
-                    let help = "mend it, or name the drivers to use: `files` under [drivers] in implfuzz.toml";
+                    let help =
+                        "mend it, or name the drivers to use: `files` under [drivers] in implfuzz.toml";
                     reporter.event(Event::Warning { text, help: Some(help.to_owned()) });
                 }
                 left_out.push(LeftOut { file, why: error.to_string() });

@@ -171,6 +171,7 @@ impl<'p> Work<'_, 'p> {
         let compilers = compilers.collect();
         Ok(Place {
             tree: self.dir.join("tree"),
+            dir: self.dir.clone(),
             bin,
             compilers,
             secrets: llm::key_variables(&config.llm),

@@ -3,7 +3,7 @@
 use crate::config::Dropin;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
-use crate::platform::process::{Exit, Interrupt, Job, Output};
+use crate::platform::process::{Exit, Interrupt, Job, Kind, Output, Sandbox};
 use crate::platform::toolchain::Search;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -19,6 +19,8 @@ pub(super) struct Place {
     pub tree: PathBuf,
     /// The directory of the compiler wrappers.
     pub bin: PathBuf,
+    /// The directory of both and of the commands' temporary files; they may write to no other.
+    pub dir: PathBuf,
     /// `CC` and `CXX`, where they are set.
     pub compilers: Vec<(&'static str, OsString)>,
     /// Environment variables with secrets, which the commands do not get.
@@ -103,8 +105,12 @@ impl Place {
         let own = std::env::var_os("PATH").unwrap_or_default();
         let path = std::env::join_paths([self.bin.clone()].into_iter().chain(std::env::split_paths(&own)));
         let path = path.map_err(|error| Error::new(ErrorKind::Environment, format!("PATH: {error}")))?;
-        let mut job =
-            Job::new(program).args(arguments).dir(&self.tree).env("PATH", path).timeout(self.timeout);
+        let temporary = self.dir.join("tmp");
+        fs_err::create_dir_all(&temporary)?;
+        // Tools read their own files, wherever they are.
+        let sandbox = Sandbox::new(Kind::Program).read(["/"]).write([&self.dir]);
+        let job = Job::new(program).args(arguments).dir(&self.tree).env("PATH", path).timeout(self.timeout);
+        let mut job = job.env("TMPDIR", temporary).sandbox(sandbox);
         for (name, value) in &self.compilers {
             job = job.env(name, value);
         }

@@ -8,7 +8,7 @@ use super::libfuzzer_process::reported;
 use super::report::{AloneOutcome, Found, Told};
 use super::sanitizer_report::{reporting, tidy};
 use crate::error::Result;
-use crate::platform::process::{Exit, Interrupt, Output, time_limits};
+use crate::platform::process::{Exit, Interrupt, Kind, Output, time_limits};
 use crate::verdict::{Attribution, CFault, CFaultKind, Finding, FindingClass, RunStats, Verdict};
 use std::time::Duration;
 
@@ -129,7 +129,9 @@ impl Campaign {
         let job = own.job_on("apart", "inputs-c-alone", framed(inputs))?;
         let mut job = job.env("IMPLFUZZ_SHOWN", "1").timeout(timeout);
         if unguarded {
-            job = job.env("IMPLFUZZ_UNGUARDED", "1").env("ASAN_OPTIONS", reporting());
+            // The sanitizer starts a program that finds names and lines.
+            let sandbox = own.sandbox(Kind::Program);
+            job = job.env("IMPLFUZZ_UNGUARDED", "1").env("ASAN_OPTIONS", reporting()).sandbox(sandbox);
         }
         self.told(job, interrupt)
     }

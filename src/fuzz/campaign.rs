@@ -120,8 +120,8 @@ pub enum Mutated {
 /// The quarantine is small, so accesses to a freed block are detected only for about one more call, and
 /// allocation stacks are not recorded: a large quarantine and stacks would cost more than all other checks of
 /// the C original together. The redzones are large, so that C does not write across them into another argument and
-/// go on: a right port would differ from that.
-pub const ASAN_OPTIONS: &str = "detect_leaks=0:exitcode=86:redzone=1024:allocator_may_return_null=1:detect_stack_use_after_return=0:detect_odr_violation=0:quarantine_size_mb=1:malloc_context_size=0";
+/// go on: a right port would differ from that. A process that computes may not start the program that finds names.
+pub const ASAN_OPTIONS: &str = "detect_leaks=0:symbolize=0:exitcode=86:redzone=1024:allocator_may_return_null=1:detect_stack_use_after_return=0:detect_odr_violation=0:quarantine_size_mb=1:malloc_context_size=0";
 
 /// The combined statistics of two runs of one campaign.
 pub(super) fn sum(a: &RunStats, b: &RunStats) -> RunStats {

@@ -397,8 +397,9 @@ alone=; case $IMPLFUZZ_SKIP in 0,1,2,4,*) alone=3;; esac
 
     #[test]
     fn each_mutant_may_end_the_process() {
-        // Mutant n, for all n from 10 to 59, ends every process in which it runs on input 1.
-        let script = "at() { printf \"\\\\$(printf %03o $1)\\\\000\\\\000\\\\000\\\\001\\\\000\\\\000\\\\000\" > \"$IMPLFUZZ_CURRENT\"; }\n\
+        // Mutant n, for all n from 10 to 59, ends every process in which it runs on input 1. The sandbox lets the script
+        // start no other.
+        let script = "at() { printf \"\\\\$(($1 / 64))$(($1 / 8 % 8))$(($1 % 8))\\\\000\\\\000\\\\000\\\\001\\\\000\\\\000\\\\000\" > \"$IMPLFUZZ_CURRENT\"; }\n\
             n=10; while [ $n -lt 60 ]; do case ,$IMPLFUZZ_SKIP, in *,$n,*) n=$((n + 1));; *) at $n; exit 86;; esac; done; finished";
         let all: Vec<usize> = (10..60).collect();
         assert_eq!(told_by(script), kills([&[], &all]));

@@ -82,7 +82,7 @@ impl Campaign {
             apart.unfinished =
                 Some(format!("the port's process was killed from outside after {ran} of {all} inputs"));
         } else if !told.alone_done {
-            let end = ended(&output);
+            let end = ended(&output, interrupt);
             let last = bytes.get(told.alone.len()).or(bytes.last());
             apart.finding = last.map(|input| self.finding(end, input, interrupt)).transpose()?;
         } else if told.alone.len() < accepted.len() {
@@ -235,13 +235,13 @@ fn difference(record: &[(String, String)], port: &AloneOutcome) -> Option<(Findi
 }
 
 /// How a process ended that did not finish its inputs.
-fn ended(output: &Output) -> (FindingClass, String) {
+fn ended(output: &Output, interrupt: &Interrupt) -> (FindingClass, String) {
     match output.exit {
         Exit::Code(70) | Exit::TimedOut => {
             (FindingClass::Timeout, "the port does not return in time; the C original does".into())
         }
         Exit::Code(0) => (FindingClass::SilentExit, "the process ended while the port was called".into()),
-        _ => (FindingClass::Abort, summary(&output.stderr_text())),
+        _ => (FindingClass::Abort, summary(&output.stderr_text(), interrupt)),
     }
 }
 

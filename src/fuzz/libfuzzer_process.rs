@@ -2,6 +2,7 @@
 
 use super::campaign::{Campaign, Known, Leg, sum};
 use super::report::{Found, Told};
+use super::sanitizer_report::function_at;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Exit, Interrupt, Job, Output, time_limits};
 use crate::verdict::{Finding, FindingClass, RunStats};
@@ -140,7 +141,7 @@ impl Campaign {
             }
             FindingClass::Timeout => "the port does not return in time; the C original does".into(),
             FindingClass::OutOfMemory => "the port takes more memory than allowed".into(),
-            _ => summary(&output.stderr_text()),
+            _ => summary(&output.stderr_text(), interrupt),
         };
         Ok(Finding { class, what, input, args, oracle, subject: Vec::new(), place: None })
     }
@@ -160,12 +161,17 @@ fn edges(stderr: &str) -> Option<u64> {
     stderr.lines().rev().find_map(|line| line.split("cov: ").nth(1)?.split_whitespace().next()?.parse().ok())
 }
 
-/// A one-line summary of a crash report, for people.
-pub(super) fn summary(stderr: &str) -> String {
-    reported(stderr).unwrap_or_else(|| "the port ended the process".to_owned())
+/// A one-line summary of a crash report, for people, with the function where it crashed.
+pub(super) fn summary(stderr: &str, interrupt: &Interrupt) -> String {
+    let said = reported(stderr).unwrap_or_else(|| "the port ended the process".to_owned());
+    let line = stderr.lines().find(|line| line.contains("SUMMARY:")).filter(|_| !said.contains(" in "));
+    match line.and_then(|line| function_at(line, interrupt)) {
+        Some(function) => format!("{said} in {function}"),
+        None => said,
+    }
 }
 
-/// The same; `None` without a report.
+/// A crash report in one line; `None` without a report.
 pub(super) fn reported(stderr: &str) -> Option<String> {
     let line = |mark: &str| stderr.lines().find(|line| line.contains(mark));
     let text = line("SUMMARY:").or_else(|| line("ERROR:"))?;
@@ -197,6 +203,6 @@ mod tests {
     #[test]
     fn a_crash_is_summed_up_without_paths() {
         let text = "x\nSUMMARY: AddressSanitizer: SEGV (/a/b+0x1) (BuildId: 2) in kit::f::h3\n";
-        assert_eq!(summary(text), "AddressSanitizer: SEGV in kit::f::h3");
+        assert_eq!(summary(text, &Interrupt::none()), "AddressSanitizer: SEGV in kit::f::h3");
     }
 }

@@ -6,7 +6,7 @@ use super::libfuzzer_process::Ended;
 use super::report::{Parts, Told};
 use super::value_json::hex;
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform::process::{Exit, Interrupt, Job, Limits, Output, Stream, time_limits};
+use crate::platform::process::{Exit, Interrupt, Job, Kind, Limits, Output, Sandbox, Stream, time_limits};
 use crate::verdict::{RunStats, Verdict};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
@@ -158,7 +158,8 @@ impl Campaign {
             .env("IMPLFUZZ_TARGET", self.target.as_str())
             .env("IMPLFUZZ_CALL_MS", self.call_timeout_ms.to_string())
             .env("ASAN_OPTIONS", ASAN_OPTIONS)
-            .limits(Limits { file_size: Some(64 << 20), no_core: true, ..Limits::default() });
+            .limits(Limits { file_size: Some(64 << 20), no_core: true, ..Limits::default() })
+            .sandbox(self.sandbox(Kind::Computation));
         if let Some(side) = side {
             job = job.env("IMPLFUZZ_SUBJECT", side);
         }
@@ -166,6 +167,11 @@ impl Campaign {
             job = job.env("IMPLFUZZ_SKIP", skipped).env("IMPLFUZZ_CURRENT", current);
         }
         job
+    }
+
+    /// What the fuzz process may do.
+    pub(super) fn sandbox(&self, kind: Kind) -> Sandbox {
+        Sandbox::new(kind).read(&self.regressions).write([&self.work])
     }
 
     /// The fuzz process in a mode in which it reads these bytes, from a file with this name.

@@ -1,6 +1,7 @@
 //! Reports of sanitizers: how to get them with names and lines, and the part of them that is kept.
 
 use super::campaign::ASAN_OPTIONS;
+use crate::platform::process::{Interrupt, Job, time_limits};
 use crate::platform::toolchain::Search;
 
 /// Maximum number of report lines that are kept.
@@ -36,12 +37,25 @@ pub fn tidy(report: &str) -> String {
     lines.take(LINES).collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
+/// The function at a place that a sanitizer gives as `(program+0x7)`, if a symbolizer knows it. The sanitizer cannot ask:
+/// its process may start no other.
+pub(super) fn function_at(line: &str, interrupt: &Interrupt) -> Option<String> {
+    let (_, place) = line.split_once("(/")?;
+    let (program, offset) = place.split_once(')')?.0.rsplit_once("+0x")?;
+    let symbolizer = Search::from_env().program(&["llvm-symbolizer"])?;
+    let job = Job::new(symbolizer).arg(format!("--obj=/{program}")).arg(format!("0x{offset}"));
+    let said = job.timeout(time_limits::ONE_INPUT).run(interrupt).ok()?.stdout_text();
+    let name = said.lines().next().filter(|name| !name.is_empty() && *name != "??")?;
+    // What stands before the sanitizer's own versions of functions.
+    Some(name.trim_start_matches('_').strip_prefix("interceptor_").unwrap_or(name).to_owned())
+}
+
 /// Sanitizer options for stack traces with names and lines, if a symbolizer is found.
 pub fn reporting() -> String {
     let symbolizer = Search::from_env().program(&["llvm-symbolizer"]);
     let symbolizer =
         symbolizer.map_or_else(String::new, |path| format!(":external_symbolizer_path={}", path.display()));
-    format!("{ASAN_OPTIONS}:malloc_context_size=8{symbolizer}")
+    format!("{ASAN_OPTIONS}:symbolize=1:malloc_context_size=8{symbolizer}")
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Runs programs that have a driver in them: each in a folder of its own, which is removed behind it, without the
-//! environment, and with limits.
+//! environment, with limits and in a sandbox. Callers add the files that a program may use.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::fuzz::disk_space;
-use crate::platform::process::{Interrupt, Job, Limits, Output};
+use crate::platform::process::{Interrupt, Job, Kind, Limits, Output, Sandbox};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
 
@@ -50,7 +50,8 @@ pub(super) fn run(program: &Path, with: impl FnOnce(Job) -> Job, interrupt: &Int
     };
     let own = tempfile::tempdir_in(&runs).map_err(failed)?;
     // libFuzzer has its own files in TMPDIR.
-    let job = Job::new(program).clean_env().env("TMPDIR", own.path());
+    let sandbox = Sandbox::new(Kind::Program).read([program]).write([own.path()]);
+    let job = Job::new(program).clean_env().env("TMPDIR", own.path()).sandbox(sandbox);
     let ran = with(job.room(own.path(), LARGEST_FOLDER)).run(interrupt);
     // A full disk says more than what comes of it.
     if !matches!(&ran, Err(error) if error.kind() == ErrorKind::C) {

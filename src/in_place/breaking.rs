@@ -19,7 +19,7 @@ const LIMITS: [&str; 2] = ["-timeout=2", "-rss_limit_mb=1024"];
 pub fn report(program: &Path, input: &Path, interrupt: &Interrupt) -> Result<Option<String>> {
     let job = |job: crate::platform::process::Job| {
         let job = job.env("ASAN_OPTIONS", reporting()).limits(aside::sanitised());
-        job.args(LIMITS).arg(input).timeout(LIMIT)
+        job.args(LIMITS).arg(input).may_read([input]).timeout(LIMIT)
     };
     let output = aside::run(program, job, interrupt)?;
     Ok(match output.exit {

@@ -171,7 +171,10 @@ impl Sanitised {
         let folders = [found.clone(), kept.clone()].into_iter().chain(seeds).chain(committed);
         let folders: Vec<PathBuf> = folders.collect();
         let run = |with: &dyn Fn(Job) -> Job| {
-            let with = |job: Job| with(job.limits(aside::sanitised()).args(LIMITS).arg(artifacts(&breaking)));
+            let with = |job: Job| {
+                let job = job.may_write([dir]).may_read(&folders).may_read(&self.dictionary);
+                with(job.limits(aside::sanitised()).args(LIMITS).arg(artifacts(&breaking)))
+            };
             let ran =
                 aside::run(&program, |job| with(job.env("ASAN_OPTIONS", ASAN_OPTIONS)), place.interrupt);
             ran.map_err(|error| match error.kind() {

@@ -102,6 +102,7 @@ impl Focus<'_> {
             let words = self.words.map(|file| format!("-dict={}", file.display()));
             let focus = (!ranges.is_empty()).then_some(&ranges);
             let job = job.limits(aside::sanitised()).env("ASAN_OPTIONS", ASAN_OPTIONS);
+            let job = job.may_write([&new, &begin]).may_write([self.breaking]).may_read(self.words);
             let job = job.env("IMPLFUZZ_KEEP", &new).env("IMPLFUZZ_KNOWN", &begin);
             let job =
                 job.env("IMPLFUZZ_ALIKE", wanted.alike()).args(LIMITS).args(how.split(' ')).args(&words);

@@ -96,12 +96,12 @@ pub fn reach(
     let (mut all, mut broken, mut next) = (Vec::new(), None, 0);
     let started_at = Instant::now();
     while next < inputs.len() && started_at.elapsed() < limit {
-        let some = &inputs[next..];
+        let some: Vec<&Path> = inputs[next..].iter().map(PathBuf::as_path).collect();
         let mut script = "count\n".to_owned();
-        for input in some {
+        for input in &some {
             line(&mut script, format_args!("input {}", input.display()));
         }
-        let output = scripted(program, script, limit + BEYOND, interrupt)?;
+        let output = scripted(program, (script, &some), limit + BEYOND, interrupt)?;
         let mut ran = 0;
         let mut calls = BTreeMap::new();
         for words in report(&String::from_utf8_lossy(&output.report)) {
@@ -109,7 +109,8 @@ pub fn reach(
                 ["reached", number, count] => drop(calls.insert(parse(number), parse(count) as u64)),
                 ["ran", number] => {
                     ran = parse(number);
-                    let input = some.get(ran.wrapping_sub(1)).cloned().unwrap_or_default();
+                    let input =
+                        some.get(ran.wrapping_sub(1)).map(|input| (*input).to_owned()).unwrap_or_default();
                     all.push(Reach { input, calls: std::mem::take(&mut calls) });
                 }
                 _ => {}
@@ -117,7 +118,7 @@ pub fn reach(
         }
         started(program, &output)?;
         if ran < some.len() && broken.is_none() {
-            broken = broke(&output, &some.iter().map(PathBuf::as_path).collect::<Vec<_>>());
+            broken = broke(&output, &some);
         }
         // The input after the last one broke the program.
         next += ran + 1;
@@ -151,7 +152,7 @@ pub fn judge(
     let fails = if fails_allocations { "fail-allocations\n" } else { "" };
     let (millis, longest) = (time.as_millis(), time * SLOWEST);
     let first = format!("{fails}function {function} {millis} {} {calls}", longest.as_millis());
-    let output = scripted(program, script(&first, inputs), longest + BEYOND, interrupt)?;
+    let output = scripted(program, (script(&first, inputs), inputs), longest + BEYOND, interrupt)?;
     let mut judged = Judged::default();
     for words in report(&String::from_utf8_lossy(&output.report)) {
         match words[..] {
@@ -184,7 +185,9 @@ pub fn count_branches(
 ) -> Result<()> {
     let first = format!("branches {function} {calls} {}", file.display());
     drop(std::fs::remove_file(file));
-    let output = scripted(program, script(&first, inputs), LIMIT, interrupt)?;
+    let text = script(&first, inputs);
+    let output =
+        scripted_with(program, (text, inputs), LIMIT, interrupt, |job| job.may_write(file.parent()))?;
     // Counts of a run that broke are lost: fewer branches are reached.
     started(program, &output)
 }
@@ -201,7 +204,7 @@ pub fn watch(
     interrupt: &Interrupt,
 ) -> Result<Vec<Call>> {
     let first = format!("watch {function} {calls}");
-    let output = scripted(program, script(&first, inputs), LIMIT, interrupt)?;
+    let output = scripted(program, (script(&first, inputs), inputs), LIMIT, interrupt)?;
     // If it broke, the calls before are known.
     started(program, &output)?;
     let text = String::from_utf8_lossy(&output.report);
@@ -234,7 +237,8 @@ pub fn replace(
     inputs: &[&Path],
     interrupt: &Interrupt,
 ) -> Result<Replaced> {
-    let output = scripted(program, script(&format!("replace {function}"), inputs), LIMIT, interrupt)?;
+    let output =
+        scripted(program, (script(&format!("replace {function}"), inputs), inputs), LIMIT, interrupt)?;
     let mut replaced = Replaced::default();
     for words in report(&String::from_utf8_lossy(&output.report)) {
         match words[..] {
@@ -328,9 +332,26 @@ fn line(script: &mut String, arguments: std::fmt::Arguments) {
     script.push('\n');
 }
 
-fn scripted(program: &Path, script: String, timeout: Duration, interrupt: &Interrupt) -> Result<Output> {
+/// Runs a script, which names these inputs.
+fn scripted(
+    program: &Path,
+    script: (String, &[&Path]),
+    timeout: Duration,
+    interrupt: &Interrupt,
+) -> Result<Output> {
+    scripted_with(program, script, timeout, interrupt, |job| job)
+}
+
+fn scripted_with(
+    program: &Path,
+    (script, inputs): (String, &[&Path]),
+    timeout: Duration,
+    interrupt: &Interrupt,
+    more: impl FnOnce(Job) -> Job,
+) -> Result<Output> {
+    let folders: BTreeSet<&Path> = inputs.iter().filter_map(|input| input.parent()).collect();
     let with = |job: Job| {
-        job.limits(aside::in_place())
+        more(job.limits(aside::in_place()).may_read(folders))
             .env("LLVM_PROFILE_FILE", "/dev/null")
             .stdin(script)
             .with_report()

@@ -3,9 +3,9 @@
 use super::Project;
 use crate::c;
 use crate::c::entries::{Entries, entries};
-use crate::config::Config;
-use crate::error::Result;
-use crate::platform::process::Interrupt;
+use crate::config::{Config, Confinement};
+use crate::error::{Error, ErrorKind, Result};
+use crate::platform::process::{Interrupt, support};
 use crate::platform::toolchain::{Search, Toolchain, identity as identity_of_tools};
 use std::cell::OnceCell;
 use std::path::Path;
@@ -19,6 +19,22 @@ impl Project {
     /// The tools of the machine. Fails with `Environment` when one is missing.
     pub fn toolchain(&self, interrupt: &Interrupt) -> Result<&Toolchain> {
         found(&self.toolchain, &self.config, interrupt)
+    }
+
+    /// What the sandbox of this machine lacks, in words.
+    ///
+    /// # Errors
+    /// `Environment` if it lacks something, and the configuration asks for all of it.
+    pub fn lacking(&self) -> Result<Option<String>> {
+        let missing = support().missing();
+        match &missing {
+            Some(missing) if self.config.fuzz.sandbox == Confinement::Required => {
+                let text = format!("this machine has no {missing}, but `fuzz.sandbox` is \"required\"");
+                let help = "use a kernel or container that has it, or set fuzz.sandbox = \"best-effort\"";
+                Err(Error::new(ErrorKind::Environment, text).help(help))
+            }
+            _ => Ok(missing),
+        }
     }
 
     /// Gives `work` the tools that read C, with scratch files in the cache.

@@ -146,6 +146,15 @@ fn a_harness_of_which_c_accepts_no_input_is_not_tried() {
     let remark = "drivers judge it alone: its harness can judge no port: C accepts no input";
     assert!(status["reason"].as_str().unwrap().contains(remark), "{status:#}");
 
+    // A short run, which asks no driver, leaves the grade as it is.
+    let ran = repo.run(&[&["port", "strict", "--format", "json"][..], &QUICK].concat());
+    let row = &ran.ok().json("port")["symbols"][0];
+    assert_eq!(
+        (&row["end"], &row["grade"]),
+        (&serde_json::json!("already-ported"), &status["grade"]),
+        "{row:#}"
+    );
+
     // A person's contract does not turn the harness off.
     let contract = repo.read("rust/contracts/strict.toml");
     repo.write("rust/contracts/strict.toml", &(contract + "# seen by a person\n"));

@@ -301,7 +301,10 @@ fn a_driver_that_does_not_compile_is_left_out() {
     let said = ran.json("warning")["text"].as_str().unwrap().to_owned();
     assert!(said.contains("the driver fuzz/bad.c is left out") && said.contains("missing.h"), "{said}");
     let text = both.run(&["drivers"]).code(11).stdout.clone();
-    assert!(text.contains("left out\nfuzz/bad.c\n") && text.contains("2 of 3 functions are reached"), "{text}");
+    assert!(
+        text.contains("left out\nfuzz/bad.c\n") && text.contains("2 of 3 functions are reached"),
+        "{text}"
+    );
     // Alone, it is an error.
     repo(&[bad]).run(&["drivers"]).fails(1, &["missing.h"]);
 }

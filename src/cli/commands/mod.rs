@@ -32,7 +32,7 @@ pub mod write_drivers;
 
 use crate::config::Config;
 use crate::error::Result;
-use crate::event::Reporter;
+use crate::event::{Event, Reporter};
 use crate::platform::process::Interrupt;
 use crate::platform::workspace::{CONFIG_FILE, Trial, Workspace};
 use crate::project::{FunctionPlan, Options, Project};
@@ -76,6 +76,11 @@ impl Session {
             workspace.begin(trial)?;
         }
         let project = Project::load(workspace, &self.options, &self.interrupt)?;
+        if let Some(missing) = project.lacking()? {
+            let text = format!("ports run with fewer restrictions: this machine has no {missing}");
+            let help = "cargo implfuzz doctor; docs/sandbox.md says what the sandbox restricts".to_owned();
+            reporter.event(Event::Warning { text, help: Some(help) });
+        }
         crate::project::init::sync(&project, &self.interrupt, reporter)?;
         let store = self.store(&project)?;
         Ok((project, store))

@@ -63,7 +63,7 @@ impl Rules for Handle {
 
     fn describe(&self, _: &Place) -> String {
         let what = match self.life {
-            Life::Makes => "memory for a handle that this function makes",
+            Life::Makes => "a handle that this function makes or sets up",
             Life::Uses => "a handle",
             Life::Ends => "a handle that this function ends",
         };

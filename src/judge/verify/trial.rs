@@ -205,8 +205,10 @@ impl<'p> Trial<'p> {
             (Some(outcome), _) => self.without_run(&self.without_drivers(outcome), judging),
             (None, Some(ran)) => match (&self.ask, &ran.0) {
                 (Ask::Short(known), Verdict::Unrefuted(_)) => Ok((**known).clone()),
-                // A short run asks no driver, and C's fault is not the port's.
-                (Ask::Short(known), Verdict::CFault { .. }) if known.in_place.is_some() => {
+                // A short run asks no driver; and what C does in the harness, or does not, is not the port's fault.
+                (Ask::Short(known), Verdict::CFault { .. } | Verdict::Vacuous { .. })
+                    if known.in_place.is_some() =>
+                {
                     Ok((**known).clone())
                 }
                 _ => self.with_run(ran, judging, grounds),

@@ -132,7 +132,7 @@ fn packages(manager: Manager, need: Need, clang: Option<u32>) -> Vec<String> {
         (Need::CxxCompiler, Pacman) => &["gcc"],
         (Need::Ar | Need::Objcopy, _) => &["binutils"],
         (Need::Build(tool), _) => return vec![tool.name().to_owned()],
-        (Need::Host | Need::Cargo | Need::Rustc | Need::AsanRuntime | Need::C2rust, _) => &[],
+        (Need::Host | Need::Cargo | Need::Rustc | Need::AsanRuntime | Need::C2rust | Need::Sandbox, _) => &[],
     };
     names.iter().map(|name| (*name).to_owned()).collect()
 }
@@ -148,6 +148,9 @@ fn by_hand(need: Need) -> Option<&'static str> {
         Need::Host => Some("platform: use a machine or a container with Linux on x86-64 or aarch64"),
         Need::CCompiler | Need::CxxCompiler | Need::Libclang | Need::Ar | Need::Objcopy => None,
         Need::Build(_) => None,
+        Need::Sandbox => Some(
+            "sandbox: Linux 6.12 or newer, with Landlock among its security modules (lsm=landlock,... on the kernel's command line); in a container, a profile that allows Landlock and seccomp",
+        ),
         Need::C2rust => Some(
             "c2rust: cargo install --locked c2rust (needs cmake, GitHub, and the development files of a supported LLVM and libclang: c2rust 0.22.1 builds with 14, not with 22; LLVM_CONFIG_PATH selects one)",
         ),

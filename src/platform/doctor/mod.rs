@@ -7,7 +7,7 @@ pub use install_plan::{Manager, Mending, mending};
 pub use install_run::{Consent, Installed, install};
 
 use crate::error::Result;
-use crate::platform::process::Interrupt;
+use crate::platform::process::{Interrupt, Support, support};
 use crate::platform::toolchain::{self, BuildTool, OLDEST_LIBCLANG, Search, Survey};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -25,6 +25,7 @@ pub enum Need {
     Ar,
     Objcopy,
     AsanRuntime,
+    Sandbox,
     C2rust,
     #[serde(untagged)]
     Build(BuildTool),
@@ -34,7 +35,7 @@ impl Need {
     /// Whether only some libraries or settings need it. If it is missing, `doctor` shows and installs it, but does not
     /// fail.
     pub fn is_optional(self) -> bool {
-        matches!(self, Self::Build(_) | Self::C2rust)
+        matches!(self, Self::Build(_) | Self::C2rust | Self::Sandbox)
     }
 }
 
@@ -45,7 +46,7 @@ pub enum Status {
         path: PathBuf,
         version: String,
     },
-    /// It is installed, but not usable.
+    /// It is there, but not usable, or not in full.
     Unfit {
         path: PathBuf,
         reason: String,
@@ -76,10 +77,10 @@ impl Check {
 
 /// Checks everything that the tool needs. Fails only on Ctrl-C.
 pub fn examine(search: &Search, interrupt: &Interrupt) -> Result<Vec<Check>> {
-    Ok(checks(&Survey::make(search, interrupt)?))
+    Ok(checks(&Survey::make(search, interrupt)?, support()))
 }
 
-fn checks(survey: &Survey) -> Vec<Check> {
+fn checks(survey: &Survey, support: Support) -> Vec<Check> {
     let found = |path: &Path, version: String| Status::Found { path: path.to_owned(), version };
     let of_tool = |tool: &Option<toolchain::Tool>| match tool {
         Some(tool) => found(&tool.path, tool.version.clone()),
@@ -126,6 +127,12 @@ fn checks(survey: &Survey) -> Vec<Check> {
             "detects errors in the C original",
         ),
     ];
+    checks.push(check(
+        Need::Sandbox,
+        "sandbox",
+        sandbox(support),
+        "restricts processes that run ports: files, network, other processes",
+    ));
     checks.extend(BuildTool::iter().map(|tool| {
         let found = of_tool(&survey.build_tools.get(&tool).cloned());
         check(Need::Build(tool), tool.name(), found, tool.why())
@@ -137,6 +144,19 @@ fn checks(survey: &Survey) -> Vec<Check> {
         "translates before a model is asked; only for `candidates = [\"c2rust\", …]`",
     ));
     checks
+}
+
+/// What the kernel has of it.
+fn sandbox(support: Support) -> Status {
+    let path = PathBuf::from("the kernel");
+    let Support { landlock, seccomp } = support;
+    match (support.missing(), landlock) {
+        (None, Some(version)) => Status::Found { path, version: format!("Landlock {version}, seccomp") },
+        (Some(missing), _) if landlock.is_some() || seccomp => {
+            Status::Unfit { path, reason: format!("no {missing}") }
+        }
+        _ => Status::Missing,
+    }
 }
 
 #[cfg(test)]
@@ -168,8 +188,10 @@ mod tests {
         }
     }
 
+    const KERNEL: Support = Support { landlock: Some(7), seccomp: true };
+
     fn bad(survey: &Survey) -> Vec<Need> {
-        checks(survey).iter().filter(|check| !check.ok()).map(|check| check.need).collect()
+        checks(survey, KERNEL).iter().filter(|check| !check.ok()).map(|check| check.need).collect()
     }
 
     #[test]
@@ -183,14 +205,27 @@ mod tests {
     fn what_only_some_libraries_need_is_no_lack() {
         let survey = Survey { build_tools: BTreeMap::new(), c2rust: None, ..full() };
         assert_eq!(bad(&survey), [Need::Build(BuildTool::Cmake), Need::Build(BuildTool::Make), Need::C2rust]);
-        assert!(!checks(&survey).iter().any(Check::is_lack));
-        assert!(checks(&Survey { ar: None, ..survey }).iter().any(Check::is_lack));
+        assert!(!checks(&survey, KERNEL).iter().any(Check::is_lack));
+        assert!(checks(&Survey { ar: None, ..survey }, KERNEL).iter().any(Check::is_lack));
+    }
+
+    #[test]
+    fn what_the_kernel_lacks_is_told_and_is_no_lack() {
+        let told = |landlock, seccomp| {
+            let all = checks(&full(), Support { landlock, seccomp });
+            assert!(!all.iter().any(Check::is_lack));
+            all.into_iter().find(|check| check.need == Need::Sandbox).unwrap().status
+        };
+        assert_eq!(told(None, false), Status::Missing);
+        let unfit = told(Some(3), true);
+        assert!(matches!(&unfit, Status::Unfit { reason, .. } if reason.contains("TCP")), "{unfit:?}");
+        assert!(matches!(told(Some(6), true), Status::Found { .. }));
     }
 
     #[test]
     fn what_will_not_do_says_why() {
         let old = Survey { libclang: Some(tool("14.0.6")), ..full() };
-        let checks = checks(&old);
+        let checks = checks(&old, KERNEL);
         let libclang = checks.iter().find(|check| check.need == Need::Libclang).unwrap();
         assert!(
             matches!(&libclang.status, Status::Unfit { reason, .. } if reason.contains("14.0.6")),

@@ -1,6 +1,7 @@
 //! A child process before its start: program, arguments, environment, limits. `run` runs it.
 
 use super::output::Limits;
+use super::sandbox::Sandbox;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,6 +17,7 @@ pub struct Job {
     pub(super) report: bool,
     pub(super) inherit: bool,
     pub(super) room: Option<Room>,
+    pub(super) sandbox: Option<Sandbox>,
 }
 
 /// A folder, and the most bytes that its files may take.
@@ -38,6 +40,7 @@ impl Job {
             report: false,
             inherit: false,
             room: None,
+            sandbox: None,
         }
     }
 
@@ -107,6 +110,27 @@ impl Job {
     pub fn room(mut self, dir: impl AsRef<Path>, most: u64) -> Self {
         self.room = Some(Room { dir: dir.as_ref().to_owned(), most });
         self.dir(dir)
+    }
+
+    /// Restricts it, and all that it starts, to what the sandbox lets it do.
+    #[must_use]
+    pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
+        self.sandbox = Some(sandbox);
+        self
+    }
+
+    /// Lets it read more, if it is in a sandbox.
+    #[must_use]
+    pub fn may_read(mut self, paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Self {
+        self.sandbox = self.sandbox.map(|sandbox| sandbox.read(paths));
+        self
+    }
+
+    /// Lets it change more, if it is in a sandbox.
+    #[must_use]
+    pub fn may_write(mut self, paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Self {
+        self.sandbox = self.sandbox.map(|sandbox| sandbox.write(paths));
+        self
     }
 
     /// Gives it a report pipe, whose descriptor is in [`REPORT_FD`](super::REPORT_FD).

@@ -1,16 +1,20 @@
 //! The only module that starts child processes. Each gets its own process group, a time limit, resource limits and, if
-//! asked for, a report pipe; Ctrl-C ends it. The group ends with the child, and with this process.
+//! asked for, a report pipe and a sandbox; Ctrl-C ends it. The group ends with the child, and with this process.
 
 mod interrupt;
 mod job;
 mod output;
 mod run;
+mod sandbox;
 mod spawn;
+mod system_calls;
 pub mod time_limits;
 
 pub use interrupt::Interrupt;
 pub use job::Job;
 pub use output::{Exit, Limits, Output, Stream};
+pub use sandbox::{Sandbox, Support, support};
+pub use system_calls::Kind;
 
 /// The environment variable that holds the descriptor of a child's report pipe.
 pub const REPORT_FD: &str = "IMPLFUZZ_REPORT_FD";

@@ -3,12 +3,14 @@
 use super::REPORT_FD;
 use super::job::Job;
 use super::output::Limits;
+use super::sandbox::Prepared;
 use crate::error::{Error, ErrorKind, Result};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
 use std::io::{PipeReader, PipeWriter};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -38,6 +40,8 @@ impl Job {
             command.env(REPORT_FD, end.as_raw_fd().to_string());
         }
         let limits = self.limits;
+        let program = PathBuf::from(command.get_program());
+        let mut sandbox = self.sandbox.map(|sandbox| sandbox.prepare(&program)).transpose()?;
         // SAFETY: between fork and exec only plain system calls, which are async-signal-safe.
         unsafe {
             command.pre_exec(move || {
@@ -47,7 +51,8 @@ impl Job {
                 limits.set()?;
                 // Both ends close on exec; only in the child is its end kept open.
                 write_end.as_ref().map_or(Ok(()), |end| fcntl_setfd(end, FdFlags::empty()))?;
-                hold.as_ref().map_or(Ok(()), end_with_writer)
+                hold.as_ref().map_or(Ok(()), end_with_writer)?;
+                sandbox.as_mut().map_or(Ok(()), Prepared::enter)
             });
         }
         let child = spawn_when_free(command).map_err(|error| {

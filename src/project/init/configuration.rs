@@ -3,6 +3,9 @@
 use crate::c::flags::FlagSource;
 use crate::project::Project;
 
+/// How many of the files that are left out the text names.
+const SHOWN: usize = 10;
+
 /// The text of the file.
 pub fn render(project: &Project) -> String {
     let list = |items: &[String]| {
@@ -49,9 +52,13 @@ pub fn render(project: &Project) -> String {
     if let Some(compiler) = &c.compiler {
         text += &format!("compiler = {compiler:?}\n");
     }
-    for left in &project.library.left_out {
+    let left_out = &project.library.left_out;
+    for left in left_out.iter().take(SHOWN) {
         let reason = left.reason.lines().next().unwrap_or_default();
         text += &format!("# left out: {}: {reason}\n", left.file);
+    }
+    if let Some(more) = left_out.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        text += &format!("# left out: {more} more: `cargo implfuzz list --unsupported`\n");
     }
     text += &format!("\n[rust]\ncrate_name = {:?}\n", project.crate_name());
     text += "# signature = \"c\"    # keep C's types everywhere; \"safe\" where every role allows it is the default\n";

@@ -1,0 +1,236 @@
+//! What a child process may do that runs code of others: Landlock restricts files, TCP, and signals to other processes;
+//! seccomp restricts system calls. What the kernel does not support is left out; [`Support`] says what it has.
+//!
+//! `system_calls` has the lists. Both restrictions are made before the fork, and entered between fork and exec.
+
+use super::system_calls::{Filters, Kind, filters};
+use crate::error::{Error, ErrorKind, Result};
+use landlock::{
+    ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _,
+    RulesetCreated, RulesetCreatedAttr as _, Scope, path_beneath_rules,
+};
+use std::path::{Path, PathBuf};
+
+/// The files that a child process may use. It may also use what the loader, compilers and common tools need.
+#[derive(Debug, Clone)]
+pub struct Sandbox {
+    kind: Kind,
+    read: Vec<PathBuf>,
+    write: Vec<PathBuf>,
+}
+
+/// Folders of the system with programs and libraries. Those of package managers with their own prefix are among them.
+const SYSTEM: [&str; 11] = [
+    "/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin", "/nix/store", "/gnu/store", "/opt",
+    "/etc/alternatives", "/etc/ld.so.cache",
+];
+/// What the C library reads. The sanitizers read `/proc`.
+const READ: [&str; 10] = [
+    "/proc", "/sys/devices/system", "/dev/urandom", "/dev/random", "/etc/localtime", "/etc/passwd",
+    "/etc/group", "/etc/nsswitch.conf", "/etc/ld.so.preload", "/etc/locale.alias",
+];
+const DEVICES: [&str; 2] = ["/dev/null", "/dev/zero"];
+
+impl Sandbox {
+    pub fn new(kind: Kind) -> Self {
+        Self { kind, read: Vec::new(), write: Vec::new() }
+    }
+
+    /// Lets it read these files and folders, and all in them.
+    #[must_use]
+    pub fn read(mut self, paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Self {
+        self.read.extend(paths.into_iter().map(|path| path.as_ref().to_owned()));
+        self
+    }
+
+    /// Lets it read, write and remove all in these folders, which must exist when it starts.
+    #[must_use]
+    pub fn write(mut self, paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Self {
+        self.write.extend(paths.into_iter().map(|path| path.as_ref().to_owned()));
+        self
+    }
+
+    /// Prepares all that allocates, for a child that runs `program`.
+    pub(super) fn prepare(&self, program: &Path) -> Result<Prepared> {
+        let failed = |error: landlock::RulesetError| {
+            Error::new(ErrorKind::Internal, format!("Landlock refuses the rules of the sandbox: {error}"))
+        };
+        Ok(Prepared { ruleset: Some(self.ruleset(program).map_err(failed)?), filters: filters(self.kind)? })
+    }
+
+    fn ruleset(&self, program: &Path) -> std::result::Result<RulesetCreated, landlock::RulesetError> {
+        let (read, all) = (AccessFs::from_read(FILES), AccessFs::from_all(FILES));
+        let used = read | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
+        let itself = program.is_absolute().then(|| program.to_owned());
+        let execute = SYSTEM.iter().map(Path::new).chain(itself.as_deref());
+        handled()?
+            .create()?
+            .add_rules(path_beneath_rules(execute, read))?
+            .add_rules(path_beneath_rules(READ, read & !AccessFs::Execute))?
+            .add_rules(path_beneath_rules(DEVICES, used & !AccessFs::Execute))?
+            .add_rules(path_beneath_rules(&self.read, read))?
+            .add_rules(path_beneath_rules(&self.write, all))
+    }
+}
+
+/// The newest kinds of restriction that are used, as far as the kernel has them.
+const FILES: ABI = ABI::V5;
+
+fn handled() -> std::result::Result<Ruleset, landlock::RulesetError> {
+    Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(FILES))?
+        .handle_access(AccessNet::from_all(ABI::V4))?
+        .scope(Scope::from_all(ABI::V6))
+}
+
+/// What the kernel has for sandboxes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Support {
+    /// The version of Landlock's interface; 4 and later restrict TCP, 6 and later signals.
+    pub landlock: Option<i64>,
+    pub seccomp: bool,
+}
+
+/// Asks the kernel.
+pub fn support() -> Support {
+    const VERSION: libc::c_long = 1;
+    // SAFETY: with this flag the call only returns a number.
+    let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, 0, 0, VERSION) };
+    // SAFETY: it reads the action and returns whether it is known.
+    let seccomp = unsafe {
+        let action = libc::SECCOMP_RET_TRAP;
+        libc::syscall(libc::SYS_seccomp, libc::SECCOMP_GET_ACTION_AVAIL, 0, &raw const action)
+    };
+    Support { landlock: (version > 0).then_some(version), seccomp: seccomp == 0 }
+}
+
+impl Support {
+    /// What is missing for all restrictions, in words.
+    pub fn missing(self) -> Option<String> {
+        let mut missing = Vec::new();
+        match self.landlock {
+            None => missing.push("Landlock (files, TCP and signals)".to_owned()),
+            Some(version @ ..6) => missing.push(format!(
+                "Landlock 6 (this kernel has version {version}, so {} not restricted)",
+                if version < 4 { "TCP and signals are" } else { "signals are" }
+            )),
+            Some(_) => {}
+        }
+        if !self.seccomp || seccompiler::TargetArch::try_from(std::env::consts::ARCH).is_err() {
+            missing.push("seccomp (processes and sockets)".to_owned());
+        }
+        (!missing.is_empty()).then(|| missing.join(" and "))
+    }
+}
+
+/// A sandbox that can be entered without an allocation.
+pub(super) struct Prepared {
+    /// Taken by the child; the parent keeps its own for another try.
+    ruleset: Option<RulesetCreated>,
+    filters: Filters,
+}
+
+impl Prepared {
+    /// Restricts this process for good. Only system calls, which are async-signal-safe.
+    pub(super) fn enter(&mut self) -> std::io::Result<()> {
+        // What is out of memory, or of descriptors, is the only failure; its number says more than a text could.
+        let failed = |()| std::io::Error::last_os_error();
+        if let Some(ruleset) = self.ruleset.take() {
+            ruleset.restrict_self().map_err(|_| failed(()))?;
+        }
+        self.filters.enter().map_err(failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Exit, Interrupt, Job, Output};
+    use super::*;
+
+    fn run(sandbox: Sandbox, script: &str) -> Output {
+        Job::new("sh").args(["-c", script]).sandbox(sandbox).run(&Interrupt::none()).unwrap()
+    }
+
+    /// What a system call does in a sandbox: the number of its error, or of the signal that it raises, negative.
+    fn outcome(kind: Kind, call: fn() -> libc::c_long) -> i32 {
+        let mut prepared = Sandbox::new(kind).prepare(Path::new("sh")).unwrap();
+        // SAFETY: the child only makes system calls and ends.
+        unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                let entered = prepared.enter().is_ok();
+                let failed = entered && call() < 0;
+                libc::_exit(if failed { *libc::__errno_location() } else { 0 });
+            }
+            let mut status = 0;
+            assert_eq!(libc::waitpid(child, &raw mut status, 0), child);
+            if libc::WIFSIGNALED(status) { -libc::WTERMSIG(status) } else { libc::WEXITSTATUS(status) }
+        }
+    }
+
+    fn socket(domain: libc::c_int) -> libc::c_long {
+        // SAFETY: it only opens a descriptor.
+        unsafe { libc::socket(domain, libc::SOCK_STREAM, 0).into() }
+    }
+
+    #[test]
+    fn system_calls_are_forbidden_by_kind() {
+        if !support().seccomp {
+            return;
+        }
+        let unix = || socket(libc::AF_UNIX);
+        let inet = || socket(libc::AF_INET);
+        // SAFETY: a child that begins ends at once.
+        let fork = || unsafe {
+            let child = libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0);
+            if child == 0 { libc::_exit(0) } else { child }
+        };
+        // SAFETY: it changes nothing: the child has no tracer.
+        let trace = || unsafe { libc::syscall(libc::SYS_ptrace, libc::PTRACE_ATTACH, 1, 0, 0) };
+        #[cfg(target_arch = "x86_64")]
+        {
+            // SAFETY: it does nothing but return.
+            let x32 = || unsafe { libc::syscall(0x4000_0000 + libc::SYS_getpid) };
+            assert_eq!(outcome(Kind::Program, x32), -libc::SIGSYS);
+        }
+        let calls: [fn() -> libc::c_long; 4] = [unix, inet, fork, trace];
+        assert_eq!(calls.map(|call| outcome(Kind::Computation, call)), [-libc::SIGSYS; 4]);
+        assert_eq!(calls.map(|call| outcome(Kind::Program, call)), [0, libc::EPERM, 0, libc::EPERM]);
+    }
+
+    #[test]
+    fn files_are_those_of_the_sandbox() {
+        if support().landlock.is_none() {
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let [own, other, shown] = ["own", "other", "shown"].map(|name| dir.path().join(name));
+        for folder in [&own, &other, &shown] {
+            std::fs::create_dir(folder).unwrap();
+            std::fs::write(folder.join("file"), "text").unwrap();
+        }
+        let sandbox = || Sandbox::new(Kind::Program).read([&shown]).write([&own]);
+        let can = |command: &str| run(sandbox(), command).exit == Exit::Code(0);
+        let at = |folder: &Path| folder.join("file").display().to_string();
+        assert!(can(&format!("cat {}", at(&own))) && can(&format!("cat {}", at(&shown))));
+        assert!(!can(&format!("cat {}", at(&other))));
+        assert!(can(&format!("echo more >> {}", at(&own))) && can(&format!("rm {}", at(&own))));
+        assert!(!can(&format!("echo more >> {}", at(&shown))) && !can(&format!("rm {}", at(&other))));
+        assert!(can("echo > /dev/null; cat /proc/self/maps > /dev/null"));
+        assert!(!can("echo 0 > /proc/self/oom_score_adj"));
+    }
+
+    #[test]
+    fn what_the_kernel_lacks_is_named() {
+        let all = Support { landlock: Some(6), seccomp: true };
+        assert_eq!(all.missing(), None);
+        let missing = |landlock, seccomp| Support { landlock, seccomp }.missing().unwrap();
+        assert!(missing(Some(5), true).contains("signals are not restricted"));
+        assert!(missing(Some(3), true).contains("TCP and signals are not restricted"));
+        assert_eq!(
+            missing(None, false),
+            "Landlock (files, TCP and signals) and seccomp (processes and sockets)"
+        );
+    }
+}
