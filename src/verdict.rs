@@ -125,6 +125,8 @@ pub enum FindingClass {
     OutOfBounds,
     /// The port kept memory, call after call, that the C original gives back.
     Leak,
+    /// The port asked the operating system for something that its C function does not ask for.
+    SystemCall,
     /// The fuzz process ended without reporting, as a port that exits the process makes it.
     SilentExit,
     // What the sanitizers say of the C original.

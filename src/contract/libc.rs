@@ -226,6 +226,11 @@ pub fn only_computes(name: &str) -> bool {
         || starts(&INTRINSICS, name)
 }
 
+/// Whether it may ask the operating system for more than memory.
+pub fn asks_system(name: &str) -> bool {
+    !only_computes(name) && !is_answered(name) && effect(name) != Some(Effect::State)
+}
+
 /// Whether equal arguments always give equal results and the call leaves no state behind.
 pub fn is_stateless(name: &str) -> bool {
     only_computes(name) && !has(name, Mark::Keeps)

@@ -87,6 +87,8 @@ pub struct Campaign {
     pub call_timeout_ms: u64,
     pub rss_limit_mb: u64,
     pub subject: Subject,
+    /// Whether C asks the operating system for more than memory, so that the port may, too.
+    pub asks_system: bool,
     /// Boundary inputs to leave out.
     pub held_back: Option<HeldBack>,
     /// Known C faults; new ones are examined after the run. `None`: no examination.

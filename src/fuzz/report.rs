@@ -201,6 +201,7 @@ fn class(word: &str) -> FindingClass {
         "panic" => FindingClass::Panic,
         "out-of-bounds" => FindingClass::OutOfBounds,
         "leak" => FindingClass::Leak,
+        "system-call" => FindingClass::SystemCall,
         _ => FindingClass::Abort,
     }
 }

@@ -163,6 +163,9 @@ impl Campaign {
         if let Some(side) = side {
             job = job.env("IMPLFUZZ_SUBJECT", side);
         }
+        if self.asks_system {
+            job = job.env("IMPLFUZZ_SYSTEM_CALLS", "1");
+        }
         if let Some((skipped, current)) = mutants {
             job = job.env("IMPLFUZZ_SKIP", skipped).env("IMPLFUZZ_CURRENT", current);
         }

@@ -29,6 +29,7 @@ pub use outcome::Outcome;
 
 use crate::audit::{FfiNames, Problem};
 use crate::contract::file;
+use crate::contract::libc::asks_system;
 use crate::contract::state::input_bytes;
 use crate::digest::{of_parts, sha256};
 use crate::error::{Error, ErrorKind, Result};
@@ -40,7 +41,7 @@ use crate::platform::process::Interrupt;
 use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
 use crate::store::{RunId, Store};
-use crate::symbol::{SymbolKey, SymbolName};
+use crate::symbol::{Function, LibraryIndex, SymbolKey, SymbolName};
 use c_side::CSide;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,6 +55,8 @@ pub struct Judge<'p> {
     c_side: OnceCell<CSide>,
     names: OnceCell<Names<'p>>,
     open_items: OnceCell<Vec<Problem>>,
+    /// Functions that may ask the operating system for more than memory.
+    asking: OnceCell<BTreeSet<&'p SymbolKey>>,
 }
 
 /// A judge at work: the store that keeps its verdicts, and the reporter of its progress.
@@ -85,6 +88,7 @@ impl<'p> Judge<'p> {
             c_side: OnceCell::new(),
             names: OnceCell::new(),
             open_items: OnceCell::new(),
+            asking: OnceCell::new(),
         }
     }
 
@@ -117,9 +121,22 @@ impl<'p> Judge<'p> {
             call_timeout_ms: fuzz.call_timeout_ms,
             rss_limit_mb: fuzz.rss_limit_mb,
             subject: Subject::Port,
+            asks_system: self.asks_system(planned),
             held_back: None,
             known_breaks: None,
         }
+    }
+
+    /// Whether the C function may ask the operating system for more than memory.
+    fn asks_system(&self, planned: &FunctionPlan) -> bool {
+        let asking = self.asking.get_or_init(|| {
+            let library = &self.project.library;
+            let index = LibraryIndex::of(library);
+            let asks =
+                |f: &&Function| index.reached(f).any(|f| f.externs.iter().any(|name| asks_system(name)));
+            library.functions.iter().filter(asks).map(|f| &f.key).collect()
+        });
+        asking.contains(&planned.function.key)
     }
 
     /// The budget of a campaign before acceptance.

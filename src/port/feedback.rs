@@ -59,6 +59,7 @@ pub enum Category {
     Abort,
     OutOfBounds,
     Leak,
+    SystemCall,
     Timeout,
     OutOfMemory,
     NotCalled,
@@ -106,6 +107,7 @@ impl Category {
             FindingClass::OutOfMemory => Self::OutOfMemory,
             FindingClass::OutOfBounds => Self::OutOfBounds,
             FindingClass::Leak => Self::Leak,
+            FindingClass::SystemCall => Self::SystemCall,
             // Classes of C faults, which never reach this prompt.
             FindingClass::HeapBufferOverflow
             | FindingClass::StackBufferOverflow
@@ -434,6 +436,7 @@ mod tests {
             Category::Abort,
             Category::OutOfBounds,
             Category::Leak,
+            Category::SystemCall,
             Category::Timeout,
             Category::OutOfMemory,
             Category::NotCalled,

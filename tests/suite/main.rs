@@ -66,6 +66,7 @@ mod resume;
 mod routing;
 mod safer;
 mod same_verdicts;
+mod sandbox;
 mod state;
 mod stats;
 mod support;

@@ -55,6 +55,10 @@ impl Category {
                 "leak",
                 "The port keeps memory that C gives back: no `leak`, `forget` or `into_raw` without its counterpart.",
             ),
+            Self::SystemCall => (
+                "system call",
+                "The port asked the operating system for something that C does not ask for. Only compute.",
+            ),
             Self::Timeout => (
                 "timeout",
                 "The port did not return in time, where C did: look for a loop that makes no progress.",

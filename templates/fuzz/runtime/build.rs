@@ -1,7 +1,7 @@
 //! Compiles the C files of the runtime. Written by cargo-implfuzz.
 
 fn main() {
-    let guard = ["guard.c", "chance.c", "ledger.c"];
+    let guard = ["guard.c", "chance.c", "ledger.c", "system_calls.c"];
     let trace_pc = "trace_pc.c";
     for file in guard.into_iter().chain([trace_pc]) {
         println!("cargo:rerun-if-changed={file}");

@@ -67,5 +67,6 @@ pub(super) fn send_stats(kind: &str) {
 
 /// Runs at a regular end of the process, and when the port ends it.
 pub(super) extern "C" fn at_exit() {
+    super::heap::left();
     send_stats(if IN_SUBJECT.load(Ordering::Relaxed) { "exit-in-port" } else { "done" });
 }

@@ -14,7 +14,7 @@ use super::counts::{
     EXECUTIONS, IN_SUBJECT, ORACLE_CALLS, PRECONDITION, SUBJECT_CALLS, at_exit, progress, reject, send_stats,
 };
 use super::stretch::{self, Extent};
-use super::{one_side, breaking_input, run_deadline, exhaustive, mutants, port_mutants, replay};
+use super::{one_side, breaking_input, run_deadline, exhaustive, mutants, port_mutants, replay, system_calls};
 use libfuzzer_sys::Corpus;
 use std::any::Any;
 use std::cell::RefCell;
@@ -150,6 +150,9 @@ pub(super) fn judge_args<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -
     let found = |class, what, subject| {
         Judged::Found(Found { class, what, oracle: C::effects(&oracle), subject, errno_decides: None })
     };
+    if let Some(what) = system_calls::made() {
+        return found("system-call", what, Vec::new());
+    }
     match subject {
         Err(_) => found("panic", panic_text(), Vec::new()),
         Ok(Err(where_)) => found("out-of-bounds", format!("the port wrote outside of {where_}"), Vec::new()),
@@ -317,7 +320,10 @@ fn choose_subject(target: &Target, known: &Mutants) {
             port_mutants::take((known.of_port)(target.name), known.select);
             Subject::PortMutants
         }
-        _ => Subject::Port,
+        _ => {
+            system_calls::watch();
+            Subject::Port
+        }
     });
     // SAFETY: the registered function lives as long as the process.
     unsafe { libc::atexit(at_exit) };

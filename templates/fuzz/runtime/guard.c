@@ -54,8 +54,14 @@ extern int __sanitizer_get_ownership(const volatile void *) __attribute__((weak)
 
 void implfuzz_ledger_watch(int on);
 
-/* Set while the port runs (heap.rs). */
+/* Set while the port runs (heap.rs); system calls are watched then (system_calls.c). */
 unsigned char implfuzz_in_port;
+
+/* ASan reports an error, and ends the process. */
+void __asan_on_error(void)
+{
+    implfuzz_in_port = 0;
+}
 
 static int on_guarded_thread(void)
 {
@@ -167,8 +173,11 @@ static void on_signal(int number, siginfo_t *info, void *context)
         on_tick();
         return;
     }
-    if (armed)
+    if (armed && number != SIGALRM)
         skip(signal_name(number), NULL);
+    /* libFuzzer and the sanitizers are not the port, and may ask the system for what they need. */
+    unsigned char was = implfuzz_in_port;
+    implfuzz_in_port = 0;
     const struct sigaction *next = &chained[number];
     if (next->sa_flags & SA_SIGINFO) {
         next->sa_sigaction(number, info, context);
@@ -178,12 +187,13 @@ static void on_signal(int number, siginfo_t *info, void *context)
         signal(number, SIG_DFL);
         raise(number);
     }
+    implfuzz_in_port = was;
 }
 
 static void install(void)
 {
     static char stack[1 << 16] __attribute__((aligned(16)));
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGPROF};
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGPROF, SIGALRM};
     stack_t own = {.ss_sp = stack, .ss_size = sizeof stack}, current;
     struct sigaction action;
     struct itimerval timer = {{0, 4000}, {0, 4000}};

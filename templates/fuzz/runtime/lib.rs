@@ -41,6 +41,7 @@ pub mod sequence_text;
 pub mod shrink;
 pub mod state;
 pub mod stretch;
+pub mod system_calls;
 pub mod target_side;
 pub mod tasks;
 pub mod value_kind;

@@ -9,7 +9,7 @@ use super::plain::Plain;
 use super::record::Record;
 use super::report::{self, Json, Parts};
 use super::counts::PRECONDITION;
-use super::call_time_limit;
+use super::{call_time_limit, system_calls};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -27,6 +27,7 @@ enum End {
     Rejected(String),
     Panic(String),
     OutOfBounds(String),
+    SystemCall(String),
 }
 
 /// Runs the side that IMPLFUZZ_SUBJECT names on the inputs in `file`, from number IMPLFUZZ_FROM on, for
@@ -38,6 +39,7 @@ pub(super) fn run(function: &dyn Function, file: &[u8]) {
     let is_original = std::env::var("IMPLFUZZ_SUBJECT").as_deref() == Ok("original");
     let shown = std::env::var_os("IMPLFUZZ_SHOWN").is_some();
     if !is_original {
+        system_calls::watch();
         call_time_limit::start((number("IMPLFUZZ_CALL_MS").unwrap_or(100) * 10).max(10_000));
     }
     for (at, input) in inputs(file).enumerate().skip(from) {
@@ -53,6 +55,7 @@ pub(super) fn run(function: &dyn Function, file: &[u8]) {
             End::Rejected(why) => ("rejected", why, None),
             End::Panic(text) => ("panic", text, None),
             End::OutOfBounds(place) => ("out-of-bounds", place, None),
+            End::SystemCall(what) => ("system-call", what, None),
         };
         let (record, told) = done.unwrap_or_default();
         let mut fields = vec![
@@ -105,7 +108,11 @@ fn oracle(function: &dyn Function, input: &[u8], shown: bool) -> End {
 fn subject(function: &dyn Function, input: &[u8], shown: bool) -> End {
     let args = function.args(input);
     guard::choose_errno(input);
-    match call_time_limit::watched(|| catch_unwind(AssertUnwindSafe(|| function.subject(&*args)))) {
+    let ended = call_time_limit::watched(|| catch_unwind(AssertUnwindSafe(|| function.subject(&*args))));
+    if let Some(what) = system_calls::made() {
+        return End::SystemCall(what);
+    }
+    match ended {
         Ok(Ok(effects)) => done(function, &*args, &*effects, shown),
         Ok(Err(place)) => End::OutOfBounds(format!("the port wrote outside of {place}")),
         Err(_) => End::Panic(panic_text()),

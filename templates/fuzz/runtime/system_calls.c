@@ -1,0 +1,163 @@
+/*
+ * Names the system calls that a port makes. While a byte of the caller's is set, the kernel sends each system call of this
+ * thread here instead (syscall user dispatch: Linux 5.11 on x86-64). Those that memory, locks and the end of a process need
+ * are made after all; any other fails, and is told by name. On other machines only those come here that seccomp forbids.
+ * Written by cargo-implfuzz.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#ifndef PR_SET_SYSCALL_USER_DISPATCH
+#define PR_SET_SYSCALL_USER_DISPATCH 59
+#endif
+#ifndef PR_SET_VMA
+#define PR_SET_VMA 0x53564d41
+#endif
+#define DISPATCH_ON 1
+#define SENT_BY_DISPATCH 2
+
+static volatile unsigned char *watched;
+static volatile long first = -1;
+
+#ifdef __x86_64__
+static long call(long number, const greg_t *of)
+{
+    long result;
+    register long fourth __asm__("r10") = of[REG_R10];
+    register long fifth __asm__("r8") = of[REG_R8];
+    register long sixth __asm__("r9") = of[REG_R9];
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(of[REG_RDI]), "S"(of[REG_RSI]), "d"(of[REG_RDX]), "r"(fourth), "r"(fifth), "r"(sixth)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+/* Whether code that only computes needs it. Clocks are not among them. */
+static int is_needed(long number, const greg_t *of)
+{
+    switch (number) {
+    case SYS_mmap: case SYS_munmap: case SYS_mremap: case SYS_mprotect: case SYS_madvise: case SYS_brk:
+    case SYS_futex: case SYS_sched_yield:
+    case SYS_rt_sigprocmask: case SYS_rt_sigaction: case SYS_sigaltstack:
+    case SYS_getpid: case SYS_gettid: case SYS_exit: case SYS_exit_group:
+    case SYS_getrandom: /* hash tables */
+        return 1;
+    case SYS_tgkill: /* `abort` */
+        return of[REG_RDI] == syscall(SYS_getpid);
+    case SYS_prctl: /* names of mappings */
+        return of[REG_RDI] == PR_SET_VMA;
+    case SYS_fstat: /* before the first text is written, which is told */
+        return of[REG_RDI] <= 2;
+    case SYS_newfstatat:
+        return of[REG_RDI] <= 2 && of[REG_R10] & AT_EMPTY_PATH;
+    default:
+        return 0;
+    }
+}
+
+static void answer(ucontext_t *context, long number, int by_dispatch)
+{
+    greg_t *of = context->uc_mcontext.gregs;
+    if (by_dispatch && is_needed(number, of)) {
+        of[REG_RAX] = call(number, of);
+        return;
+    }
+    of[REG_RAX] = -EPERM;
+    if (by_dispatch && (number == SYS_write || number == SYS_writev) && of[REG_RDI] == 2) {
+        /* A report of a sanitizer or of libFuzzer, perhaps, which ends the process: it may go on. A port is refuted for it. */
+        of[REG_RAX] = call(number, of);
+        watched = NULL;
+    }
+}
+
+/* The code behind a handler that leaves it. */
+static uintptr_t way_back(void)
+{
+    struct { void *handler; unsigned long flags; uintptr_t restorer; unsigned long mask; } now;
+    return syscall(SYS_rt_sigaction, SIGSYS, NULL, &now, sizeof now.mask) ? 0 : now.restorer;
+}
+#else
+static void answer(ucontext_t *context, long number, int by_dispatch)
+{
+    (void)number, (void)by_dispatch;
+#ifdef __aarch64__
+    context->uc_mcontext.regs[0] = -EPERM;
+#endif
+}
+#endif
+
+static void on_system_call(int signal, siginfo_t *info, void *context)
+{
+    volatile unsigned char *byte = watched;
+    unsigned char was = byte ? *byte : 0;
+    (void)signal;
+    if (byte)
+        *byte = 0;
+    answer(context, info->si_syscall, info->si_code == SENT_BY_DISPATCH);
+#ifdef __x86_64__
+    int needed = info->si_code == SENT_BY_DISPATCH && is_needed(info->si_syscall, ((ucontext_t *)context)->uc_mcontext.gregs);
+#else
+    int needed = 0;
+#endif
+    if (was && !needed && first < 0)
+        first = info->si_syscall;
+    if (watched)
+        *watched = was;
+    else if (byte)
+        watched = byte;
+}
+
+/* Begins. `byte` is set while a port runs; 0 and 1 are its only values. */
+void implfuzz_watch_system_calls(unsigned char *byte)
+{
+    struct sigaction action = {0};
+    action.sa_sigaction = on_system_call;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    sigaction(SIGSYS, &action, NULL);
+    watched = byte;
+#ifdef __x86_64__
+    uintptr_t back = way_back();
+    if (back)
+        prctl(PR_SET_SYSCALL_USER_DISPATCH, DISPATCH_ON, back, 16, byte);
+#endif
+}
+
+#define NAMED(name) case SYS_##name: return #name;
+
+static const char *name_of(long number)
+{
+    switch (number) {
+        NAMED(read) NAMED(write) NAMED(readv) NAMED(writev) NAMED(pread64) NAMED(pwrite64) NAMED(lseek)
+        NAMED(openat) NAMED(close) NAMED(fstat) NAMED(newfstatat) NAMED(statx) NAMED(faccessat) NAMED(readlinkat)
+        NAMED(getdents64) NAMED(mkdirat) NAMED(unlinkat) NAMED(renameat2) NAMED(linkat) NAMED(symlinkat)
+        NAMED(ftruncate) NAMED(fchmodat) NAMED(getcwd) NAMED(chdir) NAMED(dup) NAMED(pipe2) NAMED(ioctl) NAMED(fcntl)
+        NAMED(socket) NAMED(socketpair) NAMED(connect) NAMED(bind) NAMED(listen) NAMED(accept4) NAMED(sendto)
+        NAMED(recvfrom) NAMED(sendmsg) NAMED(recvmsg) NAMED(clone) NAMED(clone3) NAMED(execve) NAMED(execveat)
+        NAMED(wait4) NAMED(kill) NAMED(tgkill) NAMED(ptrace) NAMED(process_vm_readv) NAMED(process_vm_writev)
+        NAMED(clock_gettime) NAMED(clock_nanosleep) NAMED(nanosleep) NAMED(gettimeofday) NAMED(getrusage)
+        NAMED(timer_create) NAMED(setitimer) NAMED(getppid) NAMED(getuid) NAMED(uname) NAMED(sysinfo) NAMED(getcpu)
+        NAMED(memfd_create) NAMED(shmget) NAMED(io_uring_setup) NAMED(prctl) NAMED(sched_getaffinity) NAMED(rseq)
+#ifdef __x86_64__
+        NAMED(open) NAMED(stat) NAMED(lstat) NAMED(access) NAMED(readlink) NAMED(mkdir) NAMED(unlink) NAMED(rename)
+        NAMED(pipe) NAMED(dup2) NAMED(fork) NAMED(vfork) NAMED(time) NAMED(poll) NAMED(select) NAMED(arch_prctl)
+#endif
+    default: return "of another kind";
+    }
+}
+
+/* The first system call that failed since the last question; NULL for none. */
+const char *implfuzz_system_call(void)
+{
+    const char *name = first < 0 ? NULL : name_of(first);
+    first = -1;
+    return name;
+}
