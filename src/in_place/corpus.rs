@@ -43,9 +43,10 @@ const MOST_MORE: usize = 3000;
 /// The input that stands for all where the driver does the same with each.
 const ANY: &[u8] = b"implfuzz";
 /// What runs the driver, keeps inputs, and leads libFuzzer to one function.
-const AROUND: [(&str, &str); 2] = [
+const AROUND: [(&str, &str); 3] = [
     ("keep", include_str!("../../templates/in_place/keep.c")),
     ("focus", include_str!("../../templates/in_place/focus.c")),
+    ("temporary", include_str!("../../templates/in_place/temporary.c")),
 ];
 
 /// The file of the words that libFuzzer puts into inputs.

@@ -144,7 +144,7 @@ fn ports_that_print_and_end_the_program_like_c_are_verified() {
     let config = repo.read("implfuzz.toml");
     repo.write(
         "implfuzz.toml",
-        &format!("{config}\n[drivers]\nseconds = 2\nfunction_seconds = 2\n[grade]\nexecutions = 200\n"),
+        &format!("{config}\n[drivers]\nseconds = 2\nfunction_seconds = 2\n[grade]\nexecutions = 150\n"),
     );
     let json = repo.run(&["drivers", "--ports", "--check", "--format", "json"]).ok().json("drivers");
     for driver in json["drivers"].as_array().unwrap() {
