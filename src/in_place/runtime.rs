@@ -12,7 +12,7 @@ use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use std::path::{Path, PathBuf};
 
 /// The judge's own files.
-pub(super) const RUNTIME: [(&str, &str); 25] = [
+pub(super) const RUNTIME: [(&str, &str); 26] = [
     ("in_place.h", include_str!("../../templates/in_place/in_place.h")),
     ("places.c", include_str!("../../templates/in_place/places.c")),
     ("memory.c", include_str!("../../templates/in_place/memory.c")),
@@ -33,6 +33,7 @@ pub(super) const RUNTIME: [(&str, &str); 25] = [
     ("new.cpp", include_str!("../../templates/in_place/new.cpp")),
     ("registers.inc", include_str!("../../templates/in_place/registers.inc")),
     ("process.c", include_str!("../../templates/in_place/process.c")),
+    ("system_calls.c", include_str!("../../templates/fuzz/runtime/system_calls.c")),
     ("temporary.c", include_str!("../../templates/in_place/temporary.c")),
     ("outside.c", include_str!("../../templates/in_place/outside.c")),
     ("outside.S", include_str!("../../templates/in_place/outside.S")),

@@ -97,6 +97,7 @@ void implfuzz_candidates_make(void)
         sigaction(faults[at], &fault, NULL);
     struct sigaction tick = {.sa_handler = on_tick, .sa_flags = SA_ONSTACK | SA_NODEFER | SA_RESTART};
     sigaction(SIGPROF, &tick, NULL);
+    implfuzz_watch_system_calls(&STATE->port_runs, &STATE->system_call);
     struct itimerval every = {{0, TICK_MICROSECONDS}, {0, TICK_MICROSECONDS}};
     setitimer(ITIMER_PROF, &every, NULL);
 }

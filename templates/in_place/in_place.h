@@ -264,6 +264,9 @@ struct state {
     /* Blocks that were asked for since then, the one that is not given (0 for none), and whether that was so. */
     uint64_t asked, failing;
     int failed;
+    /* system_calls.c: whether a port runs, and the first system call that it was not given */
+    unsigned char port_runs;
+    long system_call;
     /* rust_heap.c; `said` is what a panic printed */
     size_t rust_used, rust_live, rust_touched;
     char said[512];
@@ -393,6 +396,10 @@ enum difference implfuzz_compare(enum result kind, const struct picture *c, cons
 /* The same where both end the program: what hooks and destructors may see behind `exit`. New blocks do not count, and a
  * difference may be right. */
 enum difference implfuzz_compare_ends(struct places *places);
+
+/* system_calls.c, which harnesses have, too */
+void implfuzz_watch_system_calls(unsigned char *byte, long *number);
+const char *implfuzz_system_call(void);
 
 /* rust_heap.c */
 void implfuzz_rust_heap_make(void);

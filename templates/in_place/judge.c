@@ -124,6 +124,12 @@ static int has_left_counts_alone(const struct counts *before)
     return memcmp(now, before, sizeof *now) == 0 && STATE->purpose == JUDGES && STATE->judging;
 }
 
+/* Mutants are not alone: an unchanged copy stands before them. */
+static int function_has_port(const struct implfuzz_function *function)
+{
+    return function->count == 1;
+}
+
 /* Runs a function on what the call began with, and puts memory back behind it. `nested` is what its calls of itself reach, or
  * NULL for C. */
 static enum difference try(void *code, void *nested, const struct call *call, const struct picture *c, struct places *places)
@@ -139,8 +145,11 @@ static enum difference try(void *code, void *nested, const struct call *call, co
     struct counts before;
     memcpy(&before, &STATE->counts[STATE->judged_function], sizeof before);
     mprotect(STATE->secret, SECRET_BYTES, PROT_NONE);
+    STATE->port_runs = nested && function_has_port(call->function);
     enum difference difference =
         implfuzz_run(code, &call->registers, call->stack, call->function->stack_bytes, &picture.result);
+    STATE->port_runs = 0;
+    const char *system_call = implfuzz_system_call();
     picture.error = errno;
     mprotect(STATE->secret, SECRET_BYTES, PROT_READ | PROT_WRITE);
     keep_allocations(&picture);
@@ -179,6 +188,12 @@ static enum difference try(void *code, void *nested, const struct call *call, co
         snprintf(STATE->said, sizeof STATE->said, "it writes to memory of Rust's allocator that is not its own");
         difference = CRASHED;
     }
+    if (system_call && difference != LEFT_PROCESS && !STATE->said[0]) {
+        memset(places, 0, sizeof *places);
+        places->is_certain = 1;
+        snprintf(STATE->said, sizeof STATE->said, "it makes the system call %s, past C's functions", system_call);
+        difference = LEFT_PROCESS;
+    }
     put_back(call);
     return difference;
 }
@@ -193,11 +208,6 @@ static void one_line(char *text)
 /* Differences of a port that may be right; it runs on after these, for the next one may be certain. */
 #define MOST_UNCLEAR 32
 
-/* Mutants are not alone: an unchanged copy stands before them. */
-static int function_has_port(const struct implfuzz_function *function)
-{
-    return function->count == 1;
-}
 
 /* Whether C does the same on the candidates' stack as on the driver's. Some bytes may be what it finds on a stack. */
 enum steadiness { NOT_KNOWN, STEADY, UP_TO_BYTES, UNSTEADY };

@@ -77,3 +77,55 @@ fn ports_that_only_compute_are_not_held_up() {
         assert!(one["executions"].as_u64().unwrap() > 0, "{one:#}");
     }
 }
+
+const LIST: &str = "\
+struct node { struct node *next; unsigned value; };
+void push(struct node **list, struct node *item, unsigned value);
+void swap(struct node **list, struct node *item, unsigned value);
+";
+
+const DRIVER: &str = "\
+#include \"../list.h\"
+#include <stdint.h>
+#include <stdlib.h>
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct node *list = NULL, *items = calloc(size + 1, sizeof *items);
+    for (size_t at = 0; at < size; at++)
+        (data[at] % 2 ? push : swap)(&list, &items[at], data[at]);
+    free(items);
+    return 0;
+}
+";
+
+/// A port that passes the C library by: in place, calls of its functions are told already.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn in_place_system_calls_are_told_that_go_past_the_c_library() {
+    let body = "{ item->value = value; item->next = *list; *list = item; }\n";
+    let function =
+        |name: &str| format!("void {name}(struct node **list, struct node *item, unsigned value) {body}");
+    let text = format!("#include \"list.h\"\n{}{}", function("push"), function("swap"));
+    let repo = Repo::of(&[("list.h", LIST), ("list.c", &text), ("fuzz/run.c", DRIVER)]);
+    let mut module = repo.read("rust/src/list.rs");
+    for (name, asks) in [
+        ("push", ""),
+        ("swap", "core::arch::asm!(\"syscall\", inout(\"rax\") 110 => _, out(\"rcx\") _, out(\"r11\") _);"),
+    ] {
+        let port = format!(
+            "pub unsafe fn {name}(list: *mut *mut ffi::node, item: *mut ffi::node, value: ::core::ffi::c_uint) {{\n    \
+            unsafe {{\n        {asks}\n        (*item).value = value;\n        (*item).next = *list;\n        *list = item;\n    }}\n}}\n"
+        );
+        plant(&mut module, name, &port).unwrap();
+    }
+    repo.write("rust/src/list.rs", &module);
+    let ran = repo.run(&["drivers", "--seconds", "1", "--ports", "--format", "json"]);
+    let json = ran.code(10).json("drivers");
+    let differs = |name: &str| {
+        json["ports"].as_array().unwrap().iter().find(|port| port["symbol"] == name).unwrap()["differs"]
+            .clone()
+    };
+    assert_eq!(differs("push"), Value::Null, "{json:#}");
+    let told = differs("swap");
+    assert_eq!(told["what"], "outside", "{json:#}");
+    assert_eq!(told["said"], "it makes the system call getppid, past C's functions", "{json:#}");
+}

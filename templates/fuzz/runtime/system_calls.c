@@ -24,8 +24,10 @@
 #define DISPATCH_ON 1
 #define SENT_BY_DISPATCH 2
 
+/* Where the caller keeps both: no variable changes here once it watches, because the judge in place restores those of the
+ * program. `first` is the number of the first system call that failed, or -1. */
 static volatile unsigned char *watched;
-static volatile long first = -1;
+static volatile long *first;
 
 #ifdef __x86_64__
 static long call(long number, const greg_t *of)
@@ -64,19 +66,21 @@ static int is_needed(long number, const greg_t *of)
     }
 }
 
-static void answer(ucontext_t *context, long number, int by_dispatch)
+/* Makes the system call, or lets it fail; whether it is told. */
+static int answer(ucontext_t *context, long number, int by_dispatch, unsigned char *was)
 {
     greg_t *of = context->uc_mcontext.gregs;
     if (by_dispatch && is_needed(number, of)) {
         of[REG_RAX] = call(number, of);
-        return;
+        return 0;
     }
     of[REG_RAX] = -EPERM;
     if (by_dispatch && (number == SYS_write || number == SYS_writev) && of[REG_RDI] == 2) {
         /* A report of a sanitizer or of libFuzzer, perhaps, which ends the process: it may go on. A port is refuted for it. */
         of[REG_RAX] = call(number, of);
-        watched = NULL;
+        *was = 0;
     }
+    return 1;
 }
 
 /* The code behind a handler that leaves it. */
@@ -86,40 +90,32 @@ static uintptr_t way_back(void)
     return syscall(SYS_rt_sigaction, SIGSYS, NULL, &now, sizeof now.mask) ? 0 : now.restorer;
 }
 #else
-static void answer(ucontext_t *context, long number, int by_dispatch)
+static int answer(ucontext_t *context, long number, int by_dispatch, unsigned char *was)
 {
-    (void)number, (void)by_dispatch;
+    (void)number, (void)by_dispatch, (void)was;
 #ifdef __aarch64__
     context->uc_mcontext.regs[0] = -EPERM;
 #endif
+    return 1;
 }
 #endif
 
 static void on_system_call(int signal, siginfo_t *info, void *context)
 {
-    volatile unsigned char *byte = watched;
-    unsigned char was = byte ? *byte : 0;
+    unsigned char was = *watched, stays = was;
     (void)signal;
-    if (byte)
-        *byte = 0;
-    answer(context, info->si_syscall, info->si_code == SENT_BY_DISPATCH);
-#ifdef __x86_64__
-    int needed = info->si_code == SENT_BY_DISPATCH && is_needed(info->si_syscall, ((ucontext_t *)context)->uc_mcontext.gregs);
-#else
-    int needed = 0;
-#endif
-    if (was && !needed && first < 0)
-        first = info->si_syscall;
-    if (watched)
-        *watched = was;
-    else if (byte)
-        watched = byte;
+    *watched = 0;
+    if (answer(context, info->si_syscall, info->si_code == SENT_BY_DISPATCH, &stays) && was && *first < 0)
+        *first = info->si_syscall;
+    *watched = stays;
 }
 
 /* Begins. `byte` is set while a port runs; 0 and 1 are its only values. */
-void implfuzz_watch_system_calls(unsigned char *byte)
+void implfuzz_watch_system_calls(unsigned char *byte, long *number)
 {
     struct sigaction action = {0};
+    first = number;
+    *first = -1;
     action.sa_sigaction = on_system_call;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     sigaction(SIGSYS, &action, NULL);
@@ -157,7 +153,8 @@ static const char *name_of(long number)
 /* The first system call that failed since the last question; NULL for none. */
 const char *implfuzz_system_call(void)
 {
-    const char *name = first < 0 ? NULL : name_of(first);
-    first = -1;
+    const char *name = !first || *first < 0 ? NULL : name_of(*first);
+    if (name)
+        *first = -1;
     return name;
 }

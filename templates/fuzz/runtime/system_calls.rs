@@ -2,19 +2,23 @@
 //! and locks.
 //! Written by cargo-implfuzz.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_long};
+use std::sync::atomic::AtomicI64;
 
 unsafe extern "C" {
     static implfuzz_in_port: u8;
-    fn implfuzz_watch_system_calls(byte: *const u8);
+    fn implfuzz_watch_system_calls(byte: *const u8, first: *mut c_long);
     fn implfuzz_system_call() -> *const c_char;
 }
+
+/// The number of the first one that failed; only the C side uses it.
+static FIRST: AtomicI64 = AtomicI64::new(-1);
 
 /// From now on, system calls of this thread fail while the port runs, unless the parent says that C makes some, too.
 pub fn watch() {
     if std::env::var_os("IMPLFUZZ_SYSTEM_CALLS").is_none() {
-        // SAFETY: a byte, 0 or 1, that lives as long as the process.
-        unsafe { implfuzz_watch_system_calls(&raw const implfuzz_in_port) };
+        // SAFETY: a byte, 0 or 1, and a number, which live as long as the process.
+        unsafe { implfuzz_watch_system_calls(&raw const implfuzz_in_port, FIRST.as_ptr()) };
     }
 }
 
