@@ -22,7 +22,7 @@ pub fn types(ffi: &str, words: &BTreeSet<String>) -> Result<String> {
     let mut open: Vec<String> = words.iter().filter(|word| named.contains_key(*word)).cloned().collect();
     while let Some(name) = open.pop() {
         let Some(item) = named.get(&name) else { continue };
-        if wanted.insert(name) {
+        if name != STREAM && wanted.insert(name) {
             let mut inside = BTreeSet::new();
             collect(item.to_token_stream(), &mut inside);
             open.extend(inside);
@@ -31,8 +31,13 @@ pub fn types(ffi: &str, words: &BTreeSet<String>) -> Result<String> {
     let is_wanted = |item: &&syn::Item| type_name(item).is_some_and(|name| wanted.contains(&name));
     let items: Vec<syn::Item> = file.items.iter().filter(is_wanted).cloned().collect();
     let methods = file.items.iter().filter_map(|item| methods(item, &wanted));
-    Ok(print(items) + &methods.collect::<String>())
+    let streams = if wanted.contains("FILE") { OF_STREAMS } else { "" };
+    Ok(print(items) + &methods.collect::<String>() + streams)
 }
+
+/// The struct behind `FILE`, which belongs to the C library.
+const STREAM: &str = "_IO_FILE";
+const OF_STREAMS: &str = "// The C library's functions take a `*mut ffi::FILE` after `.cast::<libc::FILE>()`; its fields are their own.\n";
 
 /// The methods that bindgen gave a wanted type, such as those of bit-fields and of arrays without a length, without bodies.
 fn methods(item: &syn::Item, wanted: &BTreeSet<String>) -> Option<String> {
@@ -158,6 +163,18 @@ mod tests {
             assert!(!text.contains(part), "{part}: {text}");
         }
         assert_eq!(types(FFI, &identifiers("int x;")).unwrap(), "");
+    }
+
+    #[test]
+    fn what_is_in_a_stream_is_not_shown() {
+        let ffi = "pub type FILE = _IO_FILE;\npub struct _IO_FILE { pub _flags: ::core::ffi::c_int, pub _lock: *mut lock }\n\
+            pub struct lock { pub at: u8 }\n";
+        let text = types(ffi, &identifiers("FILE *f")).unwrap();
+        assert!(
+            text.contains("pub type FILE = _IO_FILE;") && text.contains("cast::<libc::FILE>()"),
+            "{text}"
+        );
+        assert!(!text.contains("_flags") && !text.contains("struct lock"), "{text}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::c;
 use crate::c::entries::{Entries, entries};
 use crate::config::{Config, Confinement};
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform::process::{Interrupt, support};
+use crate::platform::process::{Interrupt, Support, support};
 use crate::platform::toolchain::{Search, Toolchain, identity as identity_of_tools};
 use std::cell::OnceCell;
 use std::path::Path;
@@ -26,15 +26,7 @@ impl Project {
     /// # Errors
     /// `Environment` if it lacks something, and the configuration asks for all of it.
     pub fn lacking(&self) -> Result<Option<String>> {
-        let missing = support().missing();
-        match &missing {
-            Some(missing) if self.config.fuzz.sandbox == Confinement::Required => {
-                let text = format!("this machine has no {missing}, but `fuzz.sandbox` is \"required\"");
-                let help = "use a kernel or container that has it, or set fuzz.sandbox = \"best-effort\"";
-                Err(Error::new(ErrorKind::Environment, text).help(help))
-            }
-            _ => Ok(missing),
-        }
+        lacking(self.config.fuzz.sandbox, support())
     }
 
     /// Gives `work` the tools that read C, with scratch files in the cache.
@@ -96,4 +88,31 @@ pub(super) fn identity(config: &Config) -> String {
     let variables: String =
         VARIABLES.iter().map(|name| format!("{name}={:?}\n", std::env::var_os(name))).collect();
     format!("{}{compiler}\n{variables}{program}", identity_of_tools(&Search::from_env()))
+}
+
+fn lacking(asked: Confinement, support: Support) -> Result<Option<String>> {
+    match (support.missing(), asked) {
+        (Some(missing), Confinement::Required) => {
+            let text = format!("this machine has no {missing}, but `fuzz.sandbox` is \"required\"");
+            let help = "use a kernel or container that has it, or set fuzz.sandbox = \"best-effort\"";
+            Err(Error::new(ErrorKind::Environment, text).help(help))
+        }
+        (missing, Confinement::Required | Confinement::BestEffort) => Ok(missing),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sandbox_that_is_required_and_missing_is_an_error() {
+        let (all, some) =
+            (Support { landlock: Some(7), seccomp: true }, Support { landlock: None, seccomp: true });
+        assert_eq!(lacking(Confinement::Required, all).unwrap(), None);
+        assert!(lacking(Confinement::BestEffort, some).unwrap().unwrap().contains("Landlock"));
+        let error = lacking(Confinement::Required, some).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Environment);
+        assert!(error.to_string().contains("Landlock"), "{error}");
+    }
 }

@@ -137,11 +137,14 @@ static const char *name_of(long number)
         NAMED(getdents64) NAMED(mkdirat) NAMED(unlinkat) NAMED(renameat2) NAMED(linkat) NAMED(symlinkat)
         NAMED(ftruncate) NAMED(fchmodat) NAMED(getcwd) NAMED(chdir) NAMED(dup) NAMED(pipe2) NAMED(ioctl) NAMED(fcntl)
         NAMED(socket) NAMED(socketpair) NAMED(connect) NAMED(bind) NAMED(listen) NAMED(accept4) NAMED(sendto)
-        NAMED(recvfrom) NAMED(sendmsg) NAMED(recvmsg) NAMED(clone) NAMED(clone3) NAMED(execve) NAMED(execveat)
+        NAMED(recvfrom) NAMED(sendmsg) NAMED(recvmsg) NAMED(clone) NAMED(execve) NAMED(execveat)
         NAMED(wait4) NAMED(kill) NAMED(tgkill) NAMED(ptrace) NAMED(process_vm_readv) NAMED(process_vm_writev)
         NAMED(clock_gettime) NAMED(clock_nanosleep) NAMED(nanosleep) NAMED(gettimeofday) NAMED(getrusage)
         NAMED(timer_create) NAMED(setitimer) NAMED(getppid) NAMED(getuid) NAMED(uname) NAMED(sysinfo) NAMED(getcpu)
-        NAMED(memfd_create) NAMED(shmget) NAMED(io_uring_setup) NAMED(prctl) NAMED(sched_getaffinity) NAMED(rseq)
+        NAMED(memfd_create) NAMED(shmget) NAMED(prctl) NAMED(sched_getaffinity)
+#ifdef SYS_clone3 /* Linux 5.3; older headers have none of these */
+        NAMED(clone3) NAMED(io_uring_setup)
+#endif
 #ifdef __x86_64__
         NAMED(open) NAMED(stat) NAMED(lstat) NAMED(access) NAMED(readlink) NAMED(mkdir) NAMED(unlink) NAMED(rename)
         NAMED(pipe) NAMED(dup2) NAMED(fork) NAMED(vfork) NAMED(time) NAMED(poll) NAMED(select) NAMED(arch_prctl)
