@@ -108,7 +108,7 @@ impl Place {
         let temporary = self.dir.join("tmp");
         fs_err::create_dir_all(&temporary)?;
         // Tools read their own files, wherever they are.
-        let sandbox = Sandbox::new(Kind::Program).read(["/"]).write([&self.dir]);
+        let sandbox = Sandbox::new(Kind::Commands).read(["/"]).write([&self.dir]);
         let job = Job::new(program).args(arguments).dir(&self.tree).env("PATH", path).timeout(self.timeout);
         let mut job = job.env("TMPDIR", temporary).sandbox(sandbox);
         for (name, value) in &self.compilers {

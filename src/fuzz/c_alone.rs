@@ -130,7 +130,7 @@ impl Campaign {
         let mut job = job.env("IMPLFUZZ_SHOWN", "1").timeout(timeout);
         if unguarded {
             // The sanitizer starts a program that finds names and lines.
-            let sandbox = own.sandbox(Kind::Program);
+            let sandbox = own.sandbox(Kind::Driver);
             job = job.env("IMPLFUZZ_UNGUARDED", "1").env("ASAN_OPTIONS", reporting()).sandbox(sandbox);
         }
         self.told(job, interrupt)

@@ -50,7 +50,7 @@ pub(super) fn run(program: &Path, with: impl FnOnce(Job) -> Job, interrupt: &Int
     };
     let own = tempfile::tempdir_in(&runs).map_err(failed)?;
     // libFuzzer has its own files in TMPDIR.
-    let sandbox = Sandbox::new(Kind::Program).read([program]).write([own.path()]);
+    let sandbox = Sandbox::new(Kind::Driver).read([program]).write([own.path()]);
     let job = Job::new(program).clean_env().env("TMPDIR", own.path()).sandbox(sandbox);
     let ran = with(job.room(own.path(), LARGEST_FOLDER)).run(interrupt);
     // A full disk says more than what comes of it.

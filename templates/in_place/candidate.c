@@ -23,14 +23,19 @@
 
 void implfuzz_leave(enum difference difference)
 {
+    STATE->port_runs = 0; /* what follows is the judge's */
     siglongjmp(STATE->leave, difference);
 }
 
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
     (void)context;
-    if (signal == SIGSEGV && implfuzz_page_fault(info->si_addr))
+    unsigned char port_runs = STATE->port_runs;
+    STATE->port_runs = 0;
+    if (signal == SIGSEGV && implfuzz_page_fault(info->si_addr)) {
+        STATE->port_runs = port_runs;
         return;
+    }
     if (STATE->in_candidate)
         implfuzz_leave(CRASHED);
     implfuzz_report("broke %d\n", signal);

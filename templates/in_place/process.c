@@ -18,6 +18,7 @@ static int is_ours(int number)
     case SIGILL:
     case SIGABRT:
     case SIGTRAP:
+    case SIGSYS:
     case SIGPROF: return 1;
     default: return 0;
     }

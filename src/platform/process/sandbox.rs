@@ -51,15 +51,21 @@ impl Sandbox {
     }
 
     /// Prepares all that allocates, for a child that runs `program`.
+    ///
+    /// # Errors
+    /// `Internal` if the kernel refuses the rules.
     pub(super) fn prepare(&self, program: &Path) -> Result<Prepared> {
         let failed = |error: landlock::RulesetError| {
             Error::new(ErrorKind::Internal, format!("Landlock refuses the rules of the sandbox: {error}"))
         };
-        Ok(Prepared { ruleset: Some(self.ruleset(program).map_err(failed)?), filters: filters(self.kind)? })
+        let filters = if support().seccomp { filters(self.kind)? } else { Filters::default() };
+        Ok(Prepared { ruleset: Some(self.ruleset(program).map_err(failed)?), filters, kind: self.kind })
     }
 
     fn ruleset(&self, program: &Path) -> std::result::Result<RulesetCreated, landlock::RulesetError> {
         let (read, all) = (AccessFs::from_read(FILES), AccessFs::from_all(FILES));
+        // Only commands make symbolic links: the tool itself follows those in the folders of others.
+        let written = if self.kind == Kind::Commands { all } else { all & !AccessFs::MakeSym };
         let used = read | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
         let itself = program.is_absolute().then(|| program.to_owned());
         let execute = SYSTEM.iter().map(Path::new).chain(itself.as_deref());
@@ -69,7 +75,7 @@ impl Sandbox {
             .add_rules(path_beneath_rules(READ, read & !AccessFs::Execute))?
             .add_rules(path_beneath_rules(DEVICES, used & !AccessFs::Execute))?
             .add_rules(path_beneath_rules(&self.read, read))?
-            .add_rules(path_beneath_rules(&self.write, all))
+            .add_rules(path_beneath_rules(&self.write, written))
     }
 }
 
@@ -129,13 +135,24 @@ pub(super) struct Prepared {
     /// Taken by the child; the parent keeps its own for another try.
     ruleset: Option<RulesetCreated>,
     filters: Filters,
+    kind: Kind,
 }
+
+/// More than Linux has.
+const CAPABILITIES: libc::c_ulong = 64;
 
 impl Prepared {
     /// Restricts this process for good. Only system calls, which are async-signal-safe.
     pub(super) fn enter(&mut self) -> std::io::Result<()> {
         // What is out of memory, or of descriptors, is the only failure; its number says more than a text could.
         let failed = |()| std::io::Error::last_os_error();
+        if self.kind != Kind::Commands {
+            // What root may do besides ends with the exec; others have none of it, and may not drop it.
+            for capability in 0..CAPABILITIES {
+                // SAFETY: it only takes from this process what it may do.
+                unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) };
+            }
+        }
         if let Some(ruleset) = self.ruleset.take() {
             ruleset.restrict_self().map_err(|_| failed(()))?;
         }
@@ -192,11 +209,21 @@ mod tests {
         {
             // SAFETY: it does nothing but return.
             let x32 = || unsafe { libc::syscall(0x4000_0000 + libc::SYS_getpid) };
-            assert_eq!(outcome(Kind::Program, x32), -libc::SIGSYS);
+            assert_eq!(outcome(Kind::Driver, x32), -libc::SIGSYS);
         }
         let calls: [fn() -> libc::c_long; 4] = [unix, inet, fork, trace];
         assert_eq!(calls.map(|call| outcome(Kind::Computation, call)), [-libc::SIGSYS; 4]);
-        assert_eq!(calls.map(|call| outcome(Kind::Program, call)), [0, libc::EPERM, 0, libc::EPERM]);
+        let (no, yes) = (libc::EPERM, 0);
+        assert_eq!(calls.map(|call| outcome(Kind::Driver, call)), [no, no, yes, no]);
+        // SAFETY: they change nothing of this process that matters.
+        let group = || unsafe { libc::syscall(libc::SYS_setpgid, 0, 0) };
+        // SAFETY: as above; the file is not there.
+        let owner = || unsafe { libc::fchmodat(-1, c"none".as_ptr(), 0, 0).into() };
+        // SAFETY: it asks for limits, of the process with number 1.
+        let limits = || unsafe { libc::syscall(libc::SYS_prlimit64, 1, 0, 0, 0) };
+        let calls: [fn() -> libc::c_long; 3] = [group, owner, limits];
+        assert_eq!(calls.map(|call| outcome(Kind::Driver, call)), [no; 3]);
+        assert_eq!(calls.map(|call| outcome(Kind::Commands, call)), [yes, libc::EBADF, no]);
     }
 
     #[test]
@@ -210,13 +237,14 @@ mod tests {
             std::fs::create_dir(folder).unwrap();
             std::fs::write(folder.join("file"), "text").unwrap();
         }
-        let sandbox = || Sandbox::new(Kind::Program).read([&shown]).write([&own]);
+        let sandbox = || Sandbox::new(Kind::Driver).read([&shown]).write([&own]);
         let can = |command: &str| run(sandbox(), command).exit == Exit::Code(0);
         let at = |folder: &Path| folder.join("file").display().to_string();
         assert!(can(&format!("cat {}", at(&own))) && can(&format!("cat {}", at(&shown))));
         assert!(!can(&format!("cat {}", at(&other))));
         assert!(can(&format!("echo more >> {}", at(&own))) && can(&format!("rm {}", at(&own))));
         assert!(!can(&format!("echo more >> {}", at(&shown))) && !can(&format!("rm {}", at(&other))));
+        assert!(!can(&format!("ln -s /etc/passwd {}", own.join("link").display())));
         assert!(can("echo > /dev/null; cat /proc/self/maps > /dev/null"));
         assert!(!can("echo 0 > /proc/self/oom_score_adj"));
     }

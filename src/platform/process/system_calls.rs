@@ -12,8 +12,10 @@ use std::collections::BTreeMap;
 pub enum Kind {
     /// Code that only computes. A forbidden system call raises `SIGSYS`.
     Computation,
-    /// A program of the C library, or one that libFuzzer starts more processes for. A forbidden system call fails.
-    Program,
+    /// A driver, for which libFuzzer starts more processes. A forbidden system call fails.
+    Driver,
+    /// Commands that build and test a library. A forbidden system call fails.
+    Commands,
 }
 
 /// What reaches into other processes, changes the system, or lives longer than the process: nobody may do this.
@@ -23,6 +25,14 @@ const NEVER: &[libc::c_long] = &[
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
     libc::SYS_process_madvise,
+    libc::SYS_sched_setaffinity,
+    libc::SYS_sched_setscheduler,
+    libc::SYS_sched_setparam,
+    libc::SYS_sched_setattr,
+    libc::SYS_setpriority,
+    libc::SYS_ioprio_set,
+    libc::SYS_move_pages,
+    libc::SYS_migrate_pages,
     libc::SYS_pidfd_open,
     libc::SYS_pidfd_getfd,
     libc::SYS_pidfd_send_signal,
@@ -42,6 +52,14 @@ const NEVER: &[libc::c_long] = &[
     libc::SYS_semget,
     libc::SYS_msgget,
     libc::SYS_mq_open,
+    libc::SYS_shmctl,
+    libc::SYS_semctl,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_mq_unlink,
     libc::SYS_add_key,
     libc::SYS_request_key,
     libc::SYS_keyctl,
@@ -76,19 +94,49 @@ const NEVER: &[libc::c_long] = &[
     libc::SYS_acct,
     libc::SYS_quotactl,
     libc::SYS_syslog,
+    // Sockets: Landlock keeps apart only those with TCP or an abstract name. A `socketpair` leads nowhere else.
+    libc::SYS_socket,
 ];
 
-/// What a computation does not need besides: other processes, their groups, all sockets, and other users (`make` drops
-/// privileges).
+/// What a driver does not need besides: to leave the group that ends with it, and to change owners, rights and times of
+/// files, which Landlock does not restrict.
+const NOT_TO_DRIVE: &[libc::c_long] = &[
+    libc::SYS_setsid,
+    libc::SYS_setpgid,
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    // `fchmodat2`, which has this number on all machines
+    452,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_utimensat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chmod,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_lchown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utime,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utimes,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_futimesat,
+];
+
+/// What a computation does not need besides: other processes, pairs of sockets, and other users (`make` drops privileges).
 const NOT_TO_COMPUTE: &[libc::c_long] = &[
     #[cfg(target_arch = "x86_64")]
     libc::SYS_fork,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_vfork,
     libc::SYS_execveat,
-    libc::SYS_setsid,
-    libc::SYS_setpgid,
-    libc::SYS_socket,
     libc::SYS_socketpair,
     libc::SYS_connect,
     libc::SYS_bind,
@@ -107,6 +155,7 @@ const NOT_TO_COMPUTE: &[libc::c_long] = &[
 ];
 
 /// Programs for the kernel, which all must allow a system call.
+#[derive(Default)]
 pub(super) struct Filters(Vec<BpfProgram>);
 
 impl Filters {
@@ -120,21 +169,21 @@ impl Filters {
 pub(super) fn filters(kind: Kind) -> Result<Filters> {
     let forbidden = match kind {
         Kind::Computation => SeccompAction::Trap,
-        Kind::Program => SeccompAction::Errno(libc::EPERM.unsigned_abs()),
+        Kind::Driver | Kind::Commands => SeccompAction::Errno(libc::EPERM.unsigned_abs()),
     };
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = NEVER.iter().map(|call| (*call, Vec::new())).collect();
-    match kind {
-        Kind::Computation => {
-            rules.extend(NOT_TO_COMPUTE.iter().map(|call| (*call, Vec::new())));
-            // A thread is no process.
-            let thread = libc::CLONE_THREAD.unsigned_abs().into();
-            rules.insert(libc::SYS_clone, vec![when(0, SeccompCmpOp::MaskedEq(thread), 0)?]);
-        }
-        // Between processes of one machine they reach no further than pipes; Landlock keeps abstract names apart.
-        Kind::Program => {
-            let local = libc::AF_UNIX.unsigned_abs().into();
-            rules.insert(libc::SYS_socket, vec![when(0, SeccompCmpOp::Ne, local)?]);
-        }
+    let lists: &[&[libc::c_long]] = match kind {
+        Kind::Computation => &[NEVER, NOT_TO_DRIVE, NOT_TO_COMPUTE],
+        Kind::Driver => &[NEVER, NOT_TO_DRIVE],
+        Kind::Commands => &[NEVER],
+    };
+    let calls = lists.iter().flat_map(|list| list.iter());
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = calls.map(|call| (*call, Vec::new())).collect();
+    // The limits of another process.
+    rules.insert(libc::SYS_prlimit64, vec![when(0, SeccompCmpOp::Ne, 0)?]);
+    if kind == Kind::Computation {
+        // A thread is no process.
+        let thread = libc::CLONE_THREAD.unsigned_abs().into();
+        rules.insert(libc::SYS_clone, vec![when(0, SeccompCmpOp::MaskedEq(thread), 0)?]);
     }
     let mut filters = Vec::new();
     // Its flags are in memory, which a filter cannot read. Without it, libraries use `clone`.

@@ -49,10 +49,12 @@ static int is_needed(long number, const greg_t *of)
     switch (number) {
     case SYS_mmap: case SYS_munmap: case SYS_mremap: case SYS_mprotect: case SYS_madvise: case SYS_brk:
     case SYS_futex: case SYS_sched_yield:
-    case SYS_rt_sigprocmask: case SYS_rt_sigaction: case SYS_sigaltstack:
+    case SYS_rt_sigprocmask: case SYS_sysinfo: /* `qsort` of the C library */
     case SYS_getpid: case SYS_gettid: case SYS_exit: case SYS_exit_group:
     case SYS_getrandom: /* hash tables */
         return 1;
+    case SYS_rt_sigaction: case SYS_sigaltstack: /* to ask, but not to change what the runtime rests on */
+        return !of[number == SYS_rt_sigaction ? REG_RSI : REG_RDI];
     case SYS_tgkill: /* `abort` */
         return of[REG_RDI] == syscall(SYS_getpid);
     case SYS_prctl: /* names of mappings */
@@ -66,12 +68,34 @@ static int is_needed(long number, const greg_t *of)
     }
 }
 
+/* Signals that the runtime needs, as bits of a mask. */
+#define OURS ((1ul << (SIGSYS - 1)) | (1ul << (SIGPROF - 1)) | (1ul << (SIGALRM - 1)))
+
+/* The mask that is in force is that behind the handler, which the kernel puts back. */
+static long change_mask(ucontext_t *context, const greg_t *of)
+{
+    unsigned long *mask = (unsigned long *)&context->uc_sigmask, before = *mask;
+    const unsigned long *set = (const unsigned long *)of[REG_RSI];
+    if (set) {
+        unsigned long changed = *set & ~OURS;
+        switch (of[REG_RDI]) {
+        case SIG_BLOCK: *mask |= changed; break;
+        case SIG_UNBLOCK: *mask &= ~*set; break;
+        case SIG_SETMASK: *mask = changed; break;
+        default: return -EINVAL;
+        }
+    }
+    if (of[REG_RDX])
+        *(unsigned long *)of[REG_RDX] = before;
+    return 0;
+}
+
 /* Makes the system call, or lets it fail; whether it is told. */
 static int answer(ucontext_t *context, long number, int by_dispatch, unsigned char *was)
 {
     greg_t *of = context->uc_mcontext.gregs;
     if (by_dispatch && is_needed(number, of)) {
-        of[REG_RAX] = call(number, of);
+        of[REG_RAX] = number == SYS_rt_sigprocmask ? change_mask(context, of) : call(number, of);
         return 0;
     }
     of[REG_RAX] = -EPERM;
@@ -141,7 +165,7 @@ static const char *name_of(long number)
         NAMED(wait4) NAMED(kill) NAMED(tgkill) NAMED(ptrace) NAMED(process_vm_readv) NAMED(process_vm_writev)
         NAMED(clock_gettime) NAMED(clock_nanosleep) NAMED(nanosleep) NAMED(gettimeofday) NAMED(getrusage)
         NAMED(timer_create) NAMED(setitimer) NAMED(getppid) NAMED(getuid) NAMED(uname) NAMED(sysinfo) NAMED(getcpu)
-        NAMED(memfd_create) NAMED(shmget) NAMED(prctl) NAMED(sched_getaffinity)
+        NAMED(memfd_create) NAMED(rt_sigaction) NAMED(sigaltstack) NAMED(shmget) NAMED(prctl) NAMED(sched_getaffinity)
 #ifdef SYS_clone3 /* Linux 5.3; older headers have none of these */
         NAMED(clone3) NAMED(io_uring_setup)
 #endif
