@@ -98,8 +98,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 ";
 
 /// A port that passes the C library by: in place, calls of its functions are told already.
-#[test]
 #[cfg(target_arch = "x86_64")]
+#[test]
 fn in_place_system_calls_are_told_that_go_past_the_c_library() {
     let body = "{ item->value = value; item->next = *list; *list = item; }\n";
     let function =

@@ -90,12 +90,22 @@ static long change_mask(ucontext_t *context, const greg_t *of)
     return 0;
 }
 
+/* The kernel would say that the handler runs on the other stack, which the port does not. */
+static long tell_stack(const ucontext_t *context, const greg_t *of)
+{
+    if (of[REG_RSI])
+        *(stack_t *)of[REG_RSI] = context->uc_stack;
+    return 0;
+}
+
 /* Makes the system call, or lets it fail; whether it is told. */
 static int answer(ucontext_t *context, long number, int by_dispatch, unsigned char *was)
 {
     greg_t *of = context->uc_mcontext.gregs;
     if (by_dispatch && is_needed(number, of)) {
-        of[REG_RAX] = number == SYS_rt_sigprocmask ? change_mask(context, of) : call(number, of);
+        of[REG_RAX] = number == SYS_rt_sigprocmask ? change_mask(context, of)
+                    : number == SYS_sigaltstack ? tell_stack(context, of)
+                    : call(number, of);
         return 0;
     }
     of[REG_RAX] = -EPERM;
