@@ -106,18 +106,18 @@ pub struct Unreached {
 }
 
 /// A driver that does not build, or that libFuzzer cannot run.
-#[derive(Debug, Clone)]
-pub struct LeftOut {
+#[derive(Debug)]
+pub struct Unusable {
     pub file: Utf8PathBuf,
-    /// The whole error, such as the compiler's message.
-    pub why: String,
+    /// Such as the compiler's message.
+    pub error: Error,
 }
 
 /// The drivers of a repository.
 #[derive(Debug)]
 pub struct Report {
     pub drivers: Vec<Driven>,
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<Unusable>,
     pub unreached: Vec<Unreached>,
     /// Functions whose calls cannot be judged, with the reason.
     pub not_judged: BTreeMap<SymbolName, &'static str>,
@@ -188,31 +188,27 @@ fn driven(
     found: Vec<Driver>,
     inputs: Inputs,
     reporter: &mut dyn Reporter,
-) -> Result<(Vec<Driven>, Vec<LeftOut>)> {
+) -> Result<(Vec<Driven>, Vec<Unusable>)> {
     let (mut all, mut left_out) = (Vec::new(), Vec::new());
-    let (mut first, number) = (None, found.len());
     for driver in found {
         let file = driver.file.clone();
         match campaigns.driven(driver, inputs, reporter) {
             Ok(driven) => all.push(driven),
-            Err(error) if error.kind() == ErrorKind::C => {
-                // A single driver's error is the command's, with its own help.
-                if inputs == Inputs::Kept || number > 1 {
-                    let text = format!("the driver {file} is left out: {error}");
-                    let help =
-                        "mend it, or name the drivers to use: `files` under [drivers] in implfuzz.toml";
-                    reporter.event(Event::Warning { text, help: Some(help.to_owned()) });
-                }
-                left_out.push(LeftOut { file, why: error.to_string() });
-                first.get_or_insert(error);
-            }
+            Err(error) if error.kind() == ErrorKind::C => left_out.push(Unusable { file, error }),
             Err(error) => return Err(error),
         }
     }
-    match first {
-        Some(error) if all.is_empty() && inputs == Inputs::Fuzzed => Err(error),
-        _ => Ok((all, left_out)),
+    // Without a driver that can be used, the error of the first is that of the command.
+    let first =
+        (all.is_empty() && inputs == Inputs::Fuzzed && !left_out.is_empty()).then(|| left_out.remove(0));
+    for Unusable { file, error } in &left_out {
+        let text = format!("the driver {file} is left out: {error}");
+        let help = error
+            .help_text()
+            .unwrap_or("correct it, or name the drivers to use: `files` under [drivers] in implfuzz.toml");
+        reporter.event(Event::Warning { text, help: Some(help.to_owned()) });
     }
+    first.map_or(Ok((all, left_out)), |unusable| Err(unusable.error))
 }
 
 /// What a command about drivers works with.
@@ -291,7 +287,7 @@ pub fn folder_of(file: &str) -> String {
     Utf8Path::new(file).with_extension("").as_str().replace('/', "-")
 }
 
-fn report(project: &Project, drivers: Vec<Driven>, left_out: Vec<LeftOut>) -> Report {
+fn report(project: &Project, drivers: Vec<Driven>, left_out: Vec<Unusable>) -> Report {
     let functions = &project.library.functions;
     let not_judged =
         functions.iter().filter_map(|f| Some((f.name.clone(), why_not(&project.library, f)?))).collect();

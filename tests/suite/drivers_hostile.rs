@@ -302,11 +302,18 @@ fn a_driver_that_does_not_compile_is_left_out() {
     assert!(said.contains("the driver fuzz/bad.c is left out") && said.contains("missing.h"), "{said}");
     let text = both.run(&["drivers"]).code(11).stdout.clone();
     assert!(
-        text.contains("left out\nfuzz/bad.c\n") && text.contains("2 of 3 functions are reached"),
+        text.contains("fuzz/bad.c")
+            && text.contains("because")
+            && text.contains("2 of 3 functions are reached"),
         "{text}"
     );
-    // Alone, it is an error.
+    both.run(&["drivers", "--ports"]).code(11).shows("fuzz/bad.c");
+    // Without one that compiles, it is an error, which is told once.
     repo(&[bad]).run(&["drivers"]).fails(1, &["missing.h"]);
+    let worse: Parts = ("worse", "#include \"absent.h\"", "");
+    let ran = repo(&[bad, worse]).run(&["drivers"]);
+    ran.fails(1, &["missing.h", "the driver fuzz/worse.c is left out", "absent.h"]);
+    assert_eq!(ran.stderr.matches("'missing.h' file not found").count(), 1, "{}", ran.stderr);
 }
 
 #[test]

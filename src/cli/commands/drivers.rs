@@ -57,7 +57,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let settings = Settings { record_dir, ..session.options.settings.clone() };
     let session = &Session { options: Options { settings, ..session.options.clone() }, ..session.clone() };
     let mut reporter = session.reporter();
-    let (mut project, mut store) = session.open(reporter.as_mut())?;
+    let (mut project, mut store) = session.open_to_run(reporter.as_mut())?;
     if let Some(name) = &args.new {
         drop(reporter);
         let of = match &args.program {
@@ -172,7 +172,7 @@ fn as_json(
     json!({
         "drivers": drivers.collect::<Vec<_>>(), "unreached": unreached.collect::<Vec<_>>(),
         "faults": faults.collect::<Vec<_>>(), "not_judged": report.not_judged,
-        "left_out": report.left_out.iter().map(|one| json!({ "file": one.file, "why": one.why })).collect::<Vec<_>>(),
+        "left_out": report.left_out.iter().map(|one| json!({ "file": one.file, "why": one.error.to_string() })).collect::<Vec<_>>(),
         "in_place": measured, "ports": ports,
     })
 }
@@ -229,7 +229,10 @@ fn text((report, faults): (&Report, &[FaultPlace]), (measured, ports): InPlace, 
     }
     if !report.left_out.is_empty() {
         text += "\n";
-        text += &Table::of(&report.left_out).left("left out", |one| one.file.to_string()).text();
+        text += &Table::of(&report.left_out)
+            .left("left out", |one| one.file.to_string())
+            .left("because", |one| printable(one.error.to_string().lines().next().unwrap_or_default()))
+            .text();
     }
     let reached = report.reached().len();
     text += &format!("\n{reached} of {functions} functions are reached\n");
