@@ -187,6 +187,10 @@ pub(crate) fn validate(config: &Config, path: &Path) -> Result<()> {
         return Err(wrong("a command in [dropin] has no program".into())
             .help("a command is a list of words, such as [\"make\", \"test\"]"));
     }
+    if let Some(path) = config.dropin.write.iter().find(|path| !path.is_absolute()) {
+        return Err(wrong(format!("dropin.write: `{path}` is not an absolute path"))
+            .help("the commands may write to their copy of the library and to $TMPDIR anyway"));
+    }
     let grade = &config.grade;
     let shares = [
         ("grade.accept_rate", grade.accept_rate),

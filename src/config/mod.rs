@@ -15,6 +15,7 @@ pub use llm::{
 };
 
 use crate::error::Result;
+use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -295,11 +296,11 @@ pub struct Fuzz {
     pub rss_limit_mb: u64,
     /// Seed of the random generator; never 0, which would mean "take the clock".
     pub seed: u32,
-    /// Where the kernel cannot restrict processes that run ports.
+    /// What to do where the kernel lacks a part of the sandbox.
     pub sandbox: Confinement,
 }
 
-/// What to do where the kernel lacks a part of the sandbox.
+/// How to run ports, drivers and programs of the library where the kernel cannot restrict them fully.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Confinement {
@@ -351,13 +352,15 @@ pub struct Dropin {
     pub build: Vec<Vec<String>>,
     /// What is compared by exit code and standard output.
     pub run: Vec<Vec<String>>,
+    /// Folders outside of the copy to which the commands may write.
+    pub write: Vec<Utf8PathBuf>,
     /// Time of one command, seconds.
     pub timeout: u64,
 }
 
 impl Default for Dropin {
     fn default() -> Self {
-        Self { build: Vec::new(), run: Vec::new(), timeout: 600 }
+        Self { build: Vec::new(), run: Vec::new(), write: Vec::new(), timeout: 600 }
     }
 }
 

@@ -172,6 +172,7 @@ impl<'p> Work<'_, 'p> {
         Ok(Place {
             tree: self.dir.join("tree"),
             dir: self.dir.clone(),
+            write: config.dropin.write.clone(),
             bin,
             compilers,
             secrets: llm::key_variables(&config.llm),

@@ -5,6 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::platform::process::{Exit, Interrupt, Job, Kind, Output, Sandbox};
 use crate::platform::toolchain::Search;
+use camino::Utf8PathBuf;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,8 +20,10 @@ pub(super) struct Place {
     pub tree: PathBuf,
     /// The directory of the compiler wrappers.
     pub bin: PathBuf,
-    /// The directory of both and of the commands' temporary files; they may write to no other.
+    /// The directory of both and of the commands' temporary files.
     pub dir: PathBuf,
+    /// Other directories to which the commands may write.
+    pub write: Vec<Utf8PathBuf>,
     /// `CC` and `CXX`, where they are set.
     pub compilers: Vec<(&'static str, OsString)>,
     /// Environment variables with secrets, which the commands do not get.
@@ -46,7 +49,11 @@ impl Who {
     /// The error kind and help for a failed build.
     fn advice(self) -> (ErrorKind, &'static str) {
         match self {
-            Self::C => (ErrorKind::C, "correct `build` under [dropin] in implfuzz.toml"),
+            Self::C => (
+                ErrorKind::C,
+                "correct `build` under [dropin] in implfuzz.toml; its commands may write to the copy of the library, to \
+                 $TMPDIR and to the folders in `write` there, and may open no sockets",
+            ),
             Self::Port => {
                 (ErrorKind::Build, "with C alone it works: docs/limits.md lists what `dropin` cannot do")
             }
@@ -74,6 +81,18 @@ impl Place {
         interrupt: &Interrupt,
         reporter: &mut dyn Reporter,
     ) -> Result<Vec<Ran>> {
+        if let Some(none) = self.write.iter().find(|path| !path.is_dir()) {
+            let text = format!("`write` under [dropin] in implfuzz.toml: {none} is no folder");
+            return Err(
+                Error::new(ErrorKind::Config, text).help(format!("mkdir -p {none}, or delete it there"))
+            );
+        }
+        // Neither side sees what the other left.
+        let temporary = self.temporary();
+        if temporary.exists() {
+            fs_err::remove_dir_all(&temporary)?;
+        }
+        fs_err::create_dir_all(&temporary)?;
         for command in &commands.build {
             let output = self.start(command, who, interrupt, reporter)?;
             if !output.exit.success() {
@@ -105,12 +124,10 @@ impl Place {
         let own = std::env::var_os("PATH").unwrap_or_default();
         let path = std::env::join_paths([self.bin.clone()].into_iter().chain(std::env::split_paths(&own)));
         let path = path.map_err(|error| Error::new(ErrorKind::Environment, format!("PATH: {error}")))?;
-        let temporary = self.dir.join("tmp");
-        fs_err::create_dir_all(&temporary)?;
         // Tools read their own files, wherever they are.
-        let sandbox = Sandbox::new(Kind::Commands).read(["/"]).write([&self.dir]);
+        let sandbox = Sandbox::new(Kind::Commands).read(["/"]).write([&self.dir]).write(&self.write);
         let job = Job::new(program).args(arguments).dir(&self.tree).env("PATH", path).timeout(self.timeout);
-        let mut job = job.env("TMPDIR", temporary).sandbox(sandbox);
+        let mut job = job.env("TMPDIR", self.temporary()).sandbox(sandbox);
         for (name, value) in &self.compilers {
             job = job.env(name, value);
         }
@@ -121,6 +138,10 @@ impl Place {
         let message = format!("{} after {:.1} s", shown(output.exit), output.elapsed.as_secs_f64());
         reporter.event(Event::StepFinished { message });
         Ok(output)
+    }
+
+    fn temporary(&self) -> PathBuf {
+        self.dir.join("tmp")
     }
 
     fn failed(&self, command: &[String], who: Who, output: &Output) -> Error {

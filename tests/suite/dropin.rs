@@ -2,6 +2,7 @@
 
 use crate::support::clib::copy_tree;
 use crate::support::{Ran, Repo, assert_same, plant};
+use cargo_implfuzz::platform::process::support;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -221,6 +222,32 @@ fn a_build_that_goes_around_the_compilers_on_the_path_proves_nothing() {
         .shows("./state: the same with the port")
         .shows("no program got the port")
         .shows("help: let it call `$CC`");
+}
+
+#[test]
+fn commands_write_only_where_they_may() {
+    if support().landlock.is_none() {
+        return;
+    }
+    let repo = Repo::initialised();
+    port(&repo, &[("twice", "pub fn twice(x: u32) -> u32 {\n    x.wrapping_mul(2)\n}")]);
+    let other = tempfile::tempdir().unwrap();
+    let other = other.path().canonicalize().unwrap();
+    let write = format!(
+        "echo own > here; ls $TMPDIR; echo own > $TMPDIR/here; echo other > '{}/file'",
+        other.display()
+    );
+    let run = format!("dropin.run=[['sh', '-c', {write:?}]]");
+    let dropin = |more: &[&str]| repo.run(&[&["dropin", "--config", &run], more].concat());
+    dropin(&[]).code(11).shows("exit 2, 0 lines (it failed with C alone, too: docs/sandbox.md");
+    assert!(!other.join("file").exists());
+    let folder = format!("dropin.write=['{}']", other.display());
+    // Nor does a side see the temporary files of the other.
+    dropin(&["--config", &folder]).code(11).shows("the same with the port: exit 0, 0 lines");
+    assert_eq!(std::fs::read_to_string(other.join("file")).unwrap(), "other\n");
+    let none = format!("dropin.write=['{}/none']", other.display());
+    dropin(&["--config", &none]).fails(2, &["is no folder", "mkdir -p"]);
+    dropin(&["--config", "dropin.write=['tmp']"]).fails(2, &["`tmp` is not an absolute path"]);
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub struct Args {}
 /// Runs the command.
 pub fn run(session: &Session, _args: &Args) -> Result<ExitCode> {
     let mut reporter = session.reporter();
-    let (project, _store) = session.open(reporter.as_mut())?;
+    let (project, _store) = session.open_to_run(reporter.as_mut())?;
     let report = dropin::run(&Judge::new(&project, &session.interrupt), reporter.as_mut())?;
     drop(reporter);
     session.screen.result("dropin", &as_json(&report), || text(&report));
@@ -129,10 +129,14 @@ fn remark(one: &Counted) -> String {
     }
 }
 
+/// A remark for a command that proves little.
+const FAILED_WITH_C: &str = " (it failed with C alone, too: docs/sandbox.md lists what commands may not do, such as write \
+    outside of the copy)";
+
 fn compared(one: &Compared) -> String {
     let command = one.command.join(" ");
     let Some(difference) = &one.difference else {
-        let note = if one.c.success() { "" } else { " (it failed with C alone, too)" };
+        let note = if one.c.success() { "" } else { FAILED_WITH_C };
         let (exit, lines) = (shown(one.c), one.lines);
         return format!("{}: the same with the port: {exit}, {lines} lines{note}\n", printable(&command));
     };
