@@ -6,7 +6,7 @@ use super::campaign::{Campaign, Subject};
 use super::isolated_replay::{PRECONDITION, framed};
 use super::libfuzzer_process::reported;
 use super::report::{AloneOutcome, Found, Told};
-use super::sanitizer_report::{reporting, tidy};
+use super::sanitizer_report::{tidy, with_names};
 use crate::error::Result;
 use crate::platform::process::{Exit, Interrupt, Kind, Output, time_limits};
 use crate::verdict::{Attribution, CFault, CFaultKind, Finding, FindingClass, RunStats, Verdict};
@@ -131,7 +131,7 @@ impl Campaign {
         if unguarded {
             // The sanitizer starts a program that finds names and lines.
             let sandbox = own.sandbox(Kind::Driver);
-            job = job.env("IMPLFUZZ_UNGUARDED", "1").env("ASAN_OPTIONS", reporting()).sandbox(sandbox);
+            job = with_names(job.env("IMPLFUZZ_UNGUARDED", "1").sandbox(sandbox));
         }
         self.told(job, interrupt)
     }

@@ -10,6 +10,7 @@ use crate::verdict::{Finding, FindingClass, Measured, Share};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// The result of an isolated replay.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,7 +83,7 @@ impl Campaign {
             apart.unfinished =
                 Some(format!("the port's process was killed from outside after {ran} of {all} inputs"));
         } else if !told.alone_done {
-            let end = ended(&output, interrupt);
+            let end = ended(&self.binary, &output, interrupt);
             let last = bytes.get(told.alone.len()).or(bytes.last());
             apart.finding = last.map(|input| self.finding(end, input, interrupt)).transpose()?;
         } else if told.alone.len() < accepted.len() {
@@ -235,13 +236,13 @@ fn difference(record: &[(String, String)], port: &AloneOutcome) -> Option<(Findi
 }
 
 /// How a process ended that did not finish its inputs.
-fn ended(output: &Output, interrupt: &Interrupt) -> (FindingClass, String) {
+fn ended(program: &Path, output: &Output, interrupt: &Interrupt) -> (FindingClass, String) {
     match output.exit {
         Exit::Code(70) | Exit::TimedOut => {
             (FindingClass::Timeout, "the port does not return in time; the C original does".into())
         }
         Exit::Code(0) => (FindingClass::SilentExit, "the process ended while the port was called".into()),
-        _ => (FindingClass::Abort, summary(&output.stderr_text(), interrupt)),
+        _ => (FindingClass::Abort, summary(program, &output.stderr_text(), interrupt)),
     }
 }
 

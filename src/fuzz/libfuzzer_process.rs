@@ -141,7 +141,7 @@ impl Campaign {
             }
             FindingClass::Timeout => "the port does not return in time; the C original does".into(),
             FindingClass::OutOfMemory => "the port takes more memory than allowed".into(),
-            _ => summary(&output.stderr_text(), interrupt),
+            _ => summary(&self.binary, &output.stderr_text(), interrupt),
         };
         Ok(Finding { class, what, input, args, oracle, subject: Vec::new(), place: None })
     }
@@ -162,10 +162,10 @@ fn edges(stderr: &str) -> Option<u64> {
 }
 
 /// A one-line summary of a crash report, for people, with the function where it crashed.
-pub(super) fn summary(stderr: &str, interrupt: &Interrupt) -> String {
+pub(super) fn summary(program: &Path, stderr: &str, interrupt: &Interrupt) -> String {
     let said = reported(stderr).unwrap_or_else(|| "the port ended the process".to_owned());
     let line = stderr.lines().find(|line| line.contains("SUMMARY:")).filter(|_| !said.contains(" in "));
-    match line.and_then(|line| function_at(line, interrupt)) {
+    match line.and_then(|line| function_at(program, line, interrupt)) {
         Some(function) => format!("{said} in {function}"),
         None => said,
     }
@@ -203,6 +203,9 @@ mod tests {
     #[test]
     fn a_crash_is_summed_up_without_paths() {
         let text = "x\nSUMMARY: AddressSanitizer: SEGV (/a/b+0x1) (BuildId: 2) in kit::f::h3\n";
-        assert_eq!(summary(text, &Interrupt::none()), "AddressSanitizer: SEGV in kit::f::h3");
+        assert_eq!(
+            summary(Path::new("/a/c"), text, &Interrupt::none()),
+            "AddressSanitizer: SEGV in kit::f::h3"
+        );
     }
 }

@@ -1,8 +1,10 @@
 //! Reports of sanitizers: how to get them with names and lines, and the part of them that is kept.
 
 use super::campaign::ASAN_OPTIONS;
-use crate::platform::process::{Interrupt, Job, time_limits};
+use crate::platform::process::{Interrupt, Job, Kind, Sandbox, time_limits};
 use crate::platform::toolchain::Search;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 /// Maximum number of report lines that are kept.
 const LINES: usize = 60;
@@ -37,30 +39,72 @@ pub fn tidy(report: &str) -> String {
     lines.take(LINES).collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-/// The function at a place that a sanitizer gives as `(program+0x7)`, if a symbolizer knows it. The sanitizer cannot ask:
-/// its process may start no other.
-pub(super) fn function_at(line: &str, interrupt: &Interrupt) -> Option<String> {
-    let (_, place) = line.split_once("(/")?;
-    let (program, offset) = place.split_once(')')?.0.rsplit_once("+0x")?;
+/// The function at a place in `program` that a sanitizer gives as `(program+0x7)`, if a symbolizer knows it. The sanitizer
+/// cannot ask: its process may start no other. The port may have written the line.
+pub(super) fn function_at(program: &Path, line: &str, interrupt: &Interrupt) -> Option<String> {
+    let offset = offset_in(&program.canonicalize().ok()?, line)?;
     let symbolizer = Search::from_env().program(&["llvm-symbolizer"])?;
-    let job = Job::new(symbolizer).arg(format!("--obj=/{program}")).arg(format!("0x{offset}"));
+    let mut object = OsString::from("--obj=");
+    object.push(program);
+    let sandbox = Sandbox::new(Kind::Driver).read([program]).read(installation(&symbolizer));
+    let job = Job::new(&symbolizer).arg(object).arg(format!("{offset:#x}")).clean_env().sandbox(sandbox);
     let said = job.timeout(time_limits::ONE_INPUT).run(interrupt).ok()?.stdout_text();
+    name_in(&said)
+}
+
+fn offset_in(program: &Path, line: &str) -> Option<u64> {
+    let (_, place) = line.split_once(&format!("({}+0x", program.display()))?;
+    u64::from_str_radix(place.split_once(')')?.0, 16).ok()
+}
+
+fn name_in(said: &str) -> Option<String> {
     let name = said.lines().next().filter(|name| !name.is_empty() && *name != "??")?;
     // What stands before the sanitizer's own versions of functions.
     Some(name.trim_start_matches('_').strip_prefix("interceptor_").unwrap_or(name).to_owned())
 }
 
-/// Sanitizer options for stack traces with names and lines, if a symbolizer is found.
-pub fn reporting() -> String {
-    let symbolizer = Search::from_env().program(&["llvm-symbolizer"]);
-    let symbolizer =
-        symbolizer.map_or_else(String::new, |path| format!(":external_symbolizer_path={}", path.display()));
-    format!("{ASAN_OPTIONS}:symbolize=1:malloc_context_size=8{symbolizer}")
+/// Lets the sanitizer of a job write stack traces with names and lines, if a symbolizer is found. The sanitizer starts it.
+pub fn with_names(job: Job) -> Job {
+    let options = format!("{ASAN_OPTIONS}:symbolize=1:malloc_context_size=8");
+    match Search::from_env().program(&["llvm-symbolizer"]) {
+        Some(path) => job
+            .may_read(installation(&path))
+            .env("ASAN_OPTIONS", format!("{options}:external_symbolizer_path={}", path.display())),
+        None => job.env("ASAN_OPTIONS", options),
+    }
+}
+
+/// A program and the libraries installed with it, which may be outside of the folders of the system.
+fn installation(program: &Path) -> Vec<PathBuf> {
+    let program = program.canonicalize().unwrap_or_else(|_| program.to_owned());
+    let libraries = program.ancestors().nth(2).map(|prefix| prefix.join("lib"));
+    libraries.into_iter().chain([program]).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::tidy;
+    use super::{name_in, offset_in, tidy};
+    use std::path::Path;
+
+    #[test]
+    fn only_places_in_the_program_are_looked_up() {
+        let offset = |line| offset_in(Path::new("/work dir/all"), line);
+        assert_eq!(offset("    #1 0x5500  (/work dir/all+0x1f) (BuildId: 7)"), Some(0x1f));
+        for line in
+            ["(/work dir/all+0x1f", "(/work dir/all+0x--obj)", "(/other+0x1f)", "(/work dir/all+0x)", ""]
+        {
+            assert_eq!(offset(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn functions_have_the_names_of_c() {
+        let name = |said| name_in(said);
+        assert_eq!(name("parse_line\n/a/b.c:3:4\n").as_deref(), Some("parse_line"));
+        assert_eq!(name("__interceptor_memcpy\n??:0\n").as_deref(), Some("memcpy"));
+        assert_eq!(name("_parse\n").as_deref(), Some("_parse"));
+        assert_eq!((name("??\n??:0:0\n"), name("")), (None, None));
+    }
 
     #[test]
     fn reports_have_the_frames_of_c_and_no_paths() {

@@ -2,7 +2,7 @@
 
 use super::aside;
 use crate::error::Result;
-use crate::fuzz::sanitizer_report::{reporting, tidy};
+use crate::fuzz::sanitizer_report::{tidy, with_names};
 use crate::platform::process::{Exit, Interrupt};
 use std::path::Path;
 use std::time::Duration;
@@ -18,7 +18,7 @@ const LIMITS: [&str; 2] = ["-timeout=2", "-rss_limit_mb=1024"];
 /// `C` if it fills its folder, `Environment` if it cannot be started, and Ctrl-C.
 pub fn report(program: &Path, input: &Path, interrupt: &Interrupt) -> Result<Option<String>> {
     let job = |job: crate::platform::process::Job| {
-        let job = job.env("ASAN_OPTIONS", reporting()).limits(aside::sanitised());
+        let job = with_names(job).limits(aside::sanitised());
         job.args(LIMITS).arg(input).may_read([input]).timeout(LIMIT)
     };
     let output = aside::run(program, job, interrupt)?;

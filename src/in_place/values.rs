@@ -16,10 +16,9 @@ pub(super) fn values(ty: &CType, into: u64, words: &Words) -> Option<Values> {
     let start = u64::from(words.at).checked_sub(into)?;
     let start = usize::try_from(start).ok()?;
     let of = |word: &[u8; 8]| word.get(start..).and_then(|bytes| value(ty, bytes));
-    let (c, port) = (of(&words.c)?, of(&words.own)?);
+    let (c, mut port) = (of(&words.c)?, of(&words.own)?);
     if matches!(ty.kind, TypeKind::Pointer(_)) {
-        let port = beside(&words.own, &words.c).unwrap_or(port);
-        return (c != port).then_some(Values { c, port });
+        port = beside(&words.own, &words.c).unwrap_or(port);
     }
     (c != port).then_some(Values { c, port })
 }
@@ -35,9 +34,9 @@ fn beside(own: &[u8; 8], c: &[u8; 8]) -> Option<String> {
     }
     let bytes = |distance: u64| if distance == 1 { "1 byte".to_owned() } else { format!("{distance} bytes") };
     Some(match own.abs_diff(c) {
-        distance if distance > NEAR => "an address far from it".to_owned(),
-        distance if own > c => format!("{} behind it", bytes(distance)),
-        distance => format!("{} before it", bytes(distance)),
+        distance if distance > NEAR => "an address far from C's".to_owned(),
+        distance if own > c => format!("{} after C's", bytes(distance)),
+        distance => format!("{} before C's", bytes(distance)),
     })
 }
 
@@ -112,9 +111,9 @@ mod tests {
         let pointer = TypeKind::Pointer(Box::new(void));
         assert_eq!(shown(pointer.clone(), 0, 0, 0x1000, 0x1000), None);
         let at = |own| shown(pointer.clone(), 0, 0, 0x2000, own);
-        assert_eq!(at(0x2001), pair("an address", "1 byte behind it"));
-        assert_eq!(at(0x1ff0), pair("an address", "16 bytes before it"));
-        assert_eq!(at(0x10_2000), pair("an address", "an address far from it"));
+        assert_eq!(at(0x2001), pair("an address", "1 byte after C's"));
+        assert_eq!(at(0x1ff0), pair("an address", "16 bytes before C's"));
+        assert_eq!(at(0x10_2000), pair("an address", "an address far from C's"));
         assert_eq!(shown(pointer, 0, 0, 0x1000, 0), pair("an address", "NULL"));
     }
 }

@@ -76,6 +76,7 @@ pub fn demo(
     // Open the project again, as every later command does, because the evidence depends on the implfuzz.toml that
     // `init` wrote.
     let project = Project::open(&options, interrupt)?;
+    project.can_run(reporter)?;
     let mut store = Store::open(&project.workspace.state_db())?;
     verify::save_symbols(&project, &mut store)?;
     // Functions with a harness but without a recorded reply stay stubs.

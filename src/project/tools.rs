@@ -5,6 +5,7 @@ use crate::c;
 use crate::c::entries::{Entries, entries};
 use crate::config::{Config, Confinement};
 use crate::error::{Error, ErrorKind, Result};
+use crate::event::{Event, Reporter};
 use crate::platform::process::{Interrupt, Support, support};
 use crate::platform::toolchain::{Search, Toolchain, identity as identity_of_tools};
 use std::cell::OnceCell;
@@ -21,12 +22,17 @@ impl Project {
         found(&self.toolchain, &self.config, interrupt)
     }
 
-    /// What the sandbox of this machine lacks, in words.
+    /// Asks, before anything runs in the sandbox, whether this machine has all of it, and warns of what it lacks.
     ///
     /// # Errors
     /// `Environment` if it lacks something, and the configuration asks for all of it.
-    pub fn lacking(&self) -> Result<Option<String>> {
-        lacking(self.config.fuzz.sandbox, support())
+    pub fn can_run(&self, reporter: &mut dyn Reporter) -> Result<()> {
+        if let Some(missing) = lacking(self.config.fuzz.sandbox, support())? {
+            let text = format!("ports run with fewer restrictions: this machine has no {missing}");
+            let help = "cargo implfuzz doctor; docs/sandbox.md says what the sandbox restricts".to_owned();
+            reporter.event(Event::Warning { text, help: Some(help) });
+        }
+        Ok(())
     }
 
     /// Gives `work` the tools that read C, with scratch files in the cache.

@@ -399,7 +399,7 @@ enum difference implfuzz_compare_ends(struct places *places);
 
 /* system_calls.c, which harnesses have, too */
 void implfuzz_watch_system_calls(unsigned char *byte, long *number);
-const char *implfuzz_system_call(void);
+int implfuzz_system_call(char *words, size_t size);
 
 /* rust_heap.c */
 void implfuzz_rust_heap_make(void);

@@ -149,7 +149,8 @@ static enum difference try(void *code, void *nested, const struct call *call, co
     enum difference difference =
         implfuzz_run(code, &call->registers, call->stack, call->function->stack_bytes, &picture.result);
     STATE->port_runs = 0;
-    const char *system_call = implfuzz_system_call();
+    char system_call[64];
+    int makes_system_call = implfuzz_system_call(system_call, sizeof system_call);
     picture.error = errno;
     mprotect(STATE->secret, SECRET_BYTES, PROT_READ | PROT_WRITE);
     keep_allocations(&picture);
@@ -188,10 +189,11 @@ static enum difference try(void *code, void *nested, const struct call *call, co
         snprintf(STATE->said, sizeof STATE->said, "it writes to memory of Rust's allocator that is not its own");
         difference = CRASHED;
     }
-    if (system_call && difference != LEFT_PROCESS && !STATE->said[0]) {
+    if (makes_system_call && difference != LEFT_PROCESS && !STATE->said[0]) {
         memset(places, 0, sizeof *places);
         places->is_certain = 1;
-        snprintf(STATE->said, sizeof STATE->said, "it makes the system call %s, past C's functions", system_call);
+        snprintf(STATE->said, sizeof STATE->said,
+                 "it makes the system call %s itself, not through a function of the C library", system_call);
         difference = LEFT_PROCESS;
     }
     put_back(call);
@@ -207,7 +209,6 @@ static void one_line(char *text)
 
 /* Differences of a port that may be right; it runs on after these, for the next one may be certain. */
 #define MOST_UNCLEAR 32
-
 
 /* Whether C does the same on the candidates' stack as on the driver's. Some bytes may be what it finds on a stack. */
 enum steadiness { NOT_KNOWN, STEADY, UP_TO_BYTES, UNSTEADY };

@@ -220,7 +220,6 @@ void *implfuzz_of_malloc(size_t bytes)
     return data;
 }
 
-
 /* The block that a pointer is the start of; NULL where it is none. */
 static struct header *start_of(void *address)
 {

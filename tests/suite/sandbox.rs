@@ -11,10 +11,21 @@ const ASKS: [(&str, &str, &str); 8] = [
     ("connects", "socket(AF_INET, SOCK_STREAM, 0)", "socket"),
     ("starts", "fork()", "clone"),
     ("runs", "system(\"true\")", "rt_sigaction"),
-    ("kills", "kill(getppid(), 0)", "getppid"),
+    ("kills", "kill(1, 0)", "kill"),
     ("sees_time", "syscall(SYS_clock_gettime, CLOCK_REALTIME, now)", "clock_gettime"),
     ("prints", "(int)write(1, \"x\", 1)", "write"),
 ];
+
+/// Whether each system call of a port is told, and not only those that seccomp forbids (docs/sandbox.md).
+fn is_watched() -> bool {
+    cfg!(target_arch = "x86_64") && kernel() >= (5, 11)
+}
+
+fn kernel() -> (u32, u32) {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
+    (numbers.next().unwrap(), numbers.next().unwrap())
+}
 
 fn library() -> Repo {
     let mut header = "struct none;\n".to_owned();
@@ -60,7 +71,11 @@ fn what_a_port_asks_of_the_system_is_a_finding_that_names_it() {
     write_ports(&repo, true);
     let judged = judged(&repo);
     assert_eq!(judged.len(), ASKS.len());
+    let forbidden_to_all = ["socket", "clone"];
     for (name, _, system_call) in ASKS {
+        if !is_watched() && !forbidden_to_all.contains(&system_call) {
+            continue;
+        }
         let symbol = json!(format!("computes_and_{name}"));
         let one = judged.iter().find(|one| one["symbol"] == symbol).unwrap();
         let wanted = format!("system-call: the port makes the system call `{system_call}`");
@@ -101,6 +116,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn in_place_system_calls_are_told_that_go_past_the_c_library() {
+    if !is_watched() {
+        return;
+    }
     let body = "{ item->value = value; item->next = *list; *list = item; }\n";
     let function =
         |name: &str| format!("void {name}(struct node **list, struct node *item, unsigned value) {body}");
@@ -127,5 +145,6 @@ fn in_place_system_calls_are_told_that_go_past_the_c_library() {
     assert_eq!(differs("push"), Value::Null, "{json:#}");
     let told = differs("swap");
     assert_eq!(told["what"], "outside", "{json:#}");
-    assert_eq!(told["said"], "it makes the system call getppid, past C's functions", "{json:#}");
+    let said = "it makes the system call `getppid` itself, not through a function of the C library";
+    assert_eq!(told["said"], said, "{json:#}");
 }

@@ -29,7 +29,7 @@ pub struct Args {
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut reporter = session.reporter();
-    let (project, store) = session.open(reporter.as_mut())?;
+    let (project, store) = session.open_to_run(reporter.as_mut())?;
     let mut wanted = args.which.select(&project)?;
     if args.which.all {
         wanted.retain(|p| p.judgeable.contract().is_some());

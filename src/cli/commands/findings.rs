@@ -143,7 +143,7 @@ fn show(session: &Session, id: i64) -> Result<ExitCode> {
 
 fn replay(session: &Session, id: i64) -> Result<ExitCode> {
     let mut reporter = session.reporter();
-    let (project, store) = session.open(reporter.as_mut())?;
+    let (project, store) = session.open_to_run(reporter.as_mut())?;
     let kept = findings::find(&project, &store, id)?;
     let judge = Judge::new(&project, &session.interrupt);
     let came = findings::replay(&judge, &kept, reporter.as_mut())?;

@@ -19,7 +19,7 @@ pub struct Args {
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut reporter = session.reporter();
-    let (project, _) = session.open(reporter.as_mut())?;
+    let (project, _) = session.open_to_run(reporter.as_mut())?;
     let planned = project.find(&args.symbol)?;
     let name = &planned.function.name;
     let judge = Judge::new(&project, &session.interrupt);

@@ -32,7 +32,7 @@ pub mod write_drivers;
 
 use crate::config::Config;
 use crate::error::Result;
-use crate::event::{Event, Reporter};
+use crate::event::Reporter;
 use crate::platform::process::Interrupt;
 use crate::platform::workspace::{CONFIG_FILE, Trial, Workspace};
 use crate::project::{FunctionPlan, Options, Project};
@@ -60,6 +60,13 @@ impl Session {
         self.open_with(None, reporter)
     }
 
+    /// Like [`Self::open`], for a command that runs ports, drivers or programs of the library.
+    pub fn open_to_run(&self, reporter: &mut dyn Reporter) -> Result<(Project, Store)> {
+        let opened = self.open(reporter)?;
+        opened.0.can_run(reporter)?;
+        Ok(opened)
+    }
+
     /// Like [`Self::open`], with a tentative file, which is removed with the project unless the workspace keeps it.
     pub fn open_with(&self, trial: Option<&Trial>, reporter: &mut dyn Reporter) -> Result<(Project, Store)> {
         self.open_in(Workspace::open(self.options.dir.as_deref())?, trial, reporter)
@@ -76,11 +83,6 @@ impl Session {
             workspace.begin(trial)?;
         }
         let project = Project::load(workspace, &self.options, &self.interrupt)?;
-        if let Some(missing) = project.lacking()? {
-            let text = format!("ports run with fewer restrictions: this machine has no {missing}");
-            let help = "cargo implfuzz doctor; docs/sandbox.md says what the sandbox restricts".to_owned();
-            reporter.event(Event::Warning { text, help: Some(help) });
-        }
         crate::project::init::sync(&project, &self.interrupt, reporter)?;
         let store = self.store(&project)?;
         Ok((project, store))

@@ -143,7 +143,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         let store = session.store(&project)?;
         return port_dry_run::run(&session, (&project, &store), &args.wanted(&project)?, args.redo());
     }
-    let opened = session.open(reporter.as_mut())?;
+    let opened = session.open_to_run(reporter.as_mut())?;
     let request = Request {
         command: &args.words(),
         wanted: &|project| args.wanted(project),

@@ -49,7 +49,7 @@ pub struct Args {
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut reporter = session.reporter();
-    let (project, mut store) = session.open(reporter.as_mut())?;
+    let (project, mut store) = session.open_to_run(reporter.as_mut())?;
     let mut wanted = args.which.select(&project)?;
     if args.which.all {
         wanted.retain(|p| project.ported(&p.function) == Ported::Yes);

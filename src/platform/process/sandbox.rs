@@ -6,10 +6,11 @@
 use super::system_calls::{Filters, Kind, filters};
 use crate::error::{Error, ErrorKind, Result};
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _,
-    RulesetCreated, RulesetCreatedAttr as _, Scope, path_beneath_rules,
+    ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset,
+    RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError, Scope, path_beneath_rules,
 };
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// The files that a child process may use. It may also use what the loader, compilers and common tools need.
 #[derive(Debug, Clone)]
@@ -43,7 +44,7 @@ impl Sandbox {
         self
     }
 
-    /// Lets it read, write and remove all in these folders, which must exist when it starts.
+    /// Lets it read, write and remove all in these folders, which have absolute paths and exist when it starts.
     #[must_use]
     pub fn write(mut self, paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Self {
         self.write.extend(paths.into_iter().map(|path| path.as_ref().to_owned()));
@@ -53,16 +54,21 @@ impl Sandbox {
     /// Prepares all that allocates, for a child that runs `program`.
     ///
     /// # Errors
-    /// `Internal` if the kernel refuses the rules.
+    /// `Io` if a folder to write to cannot be opened, `Internal` if the kernel refuses the rules.
     pub(super) fn prepare(&self, program: &Path) -> Result<Prepared> {
-        let failed = |error: landlock::RulesetError| {
-            Error::new(ErrorKind::Internal, format!("Landlock refuses the rules of the sandbox: {error}"))
-        };
         let filters = if support().seccomp { filters(self.kind)? } else { Filters::default() };
-        Ok(Prepared { ruleset: Some(self.ruleset(program).map_err(failed)?), filters, kind: self.kind })
+        let folders = self.write.iter().map(|path| opened(path)).collect::<Result<Vec<_>>>()?;
+        let ruleset = self.ruleset(program, folders).map_err(|error| {
+            Error::new(ErrorKind::Internal, format!("Landlock refuses the rules of the sandbox: {error}"))
+        })?;
+        Ok(Prepared { ruleset: Some(ruleset), filters, kind: self.kind })
     }
 
-    fn ruleset(&self, program: &Path) -> std::result::Result<RulesetCreated, landlock::RulesetError> {
+    fn ruleset(
+        &self,
+        program: &Path,
+        folders: Vec<PathFd>,
+    ) -> std::result::Result<RulesetCreated, RulesetError> {
         let (read, all) = (AccessFs::from_read(FILES), AccessFs::from_all(FILES));
         // Only commands make symbolic links: the tool itself follows those in the folders of others.
         let written = if self.kind == Kind::Commands { all } else { all & !AccessFs::MakeSym };
@@ -75,14 +81,24 @@ impl Sandbox {
             .add_rules(path_beneath_rules(READ, read & !AccessFs::Execute))?
             .add_rules(path_beneath_rules(DEVICES, used & !AccessFs::Execute))?
             .add_rules(path_beneath_rules(&self.read, read))?
-            .add_rules(path_beneath_rules(&self.write, written))
+            .add_rules(
+                folders.into_iter().map(|folder| Ok::<_, RulesetError>(PathBeneath::new(folder, written))),
+            )
     }
+}
+
+/// A folder to write to. One that is not there would not be told by the rules, but by what then fails.
+fn opened(path: &Path) -> Result<PathFd> {
+    debug_assert!(path.is_absolute(), "the child has another working directory: {}", path.display());
+    PathFd::new(path).map_err(|error| {
+        Error::new(ErrorKind::Io, format!("the sandbox cannot open `{}`: {error}", path.display()))
+    })
 }
 
 /// The newest kinds of restriction that are used, as far as the kernel has them.
 const FILES: ABI = ABI::V5;
 
-fn handled() -> std::result::Result<Ruleset, landlock::RulesetError> {
+fn handled() -> std::result::Result<Ruleset, RulesetError> {
     Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(FILES))?
@@ -93,37 +109,54 @@ fn handled() -> std::result::Result<Ruleset, landlock::RulesetError> {
 /// What the kernel has for sandboxes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Support {
-    /// The version of Landlock's interface; 4 and later restrict TCP, 6 and later signals.
+    /// The version of Landlock's interface.
     pub landlock: Option<i64>,
     pub seccomp: bool,
 }
 
-/// Asks the kernel.
+/// What each version of Landlock restricts for the first time, from <https://docs.kernel.org/userspace-api/landlock.html>,
+/// if it is restricted nowhere else. Version 1 forbids what version 2 can permit; version 4 restricts TCP, and seccomp
+/// forbids all sockets.
+const RESTRICTED_FROM: [(i64, &str); 3] =
+    [(3, "truncation of files"), (5, "commands to devices"), (6, "signals")];
+
+/// What the kernel of this machine has.
 pub fn support() -> Support {
-    const VERSION: libc::c_long = 1;
+    static SUPPORT: LazyLock<Support> = LazyLock::new(ask);
+    *SUPPORT
+}
+
+fn ask() -> Support {
+    /// `LANDLOCK_CREATE_RULESET_VERSION`
+    const VERSION: libc::c_uint = 1;
+    let nothing: *const libc::c_void = std::ptr::null();
     // SAFETY: with this flag the call only returns a number.
-    let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, 0, 0, VERSION) };
+    let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, nothing, 0_usize, VERSION) };
     // SAFETY: it reads the action and returns whether it is known.
     let seccomp = unsafe {
         let action = libc::SECCOMP_RET_TRAP;
         libc::syscall(libc::SYS_seccomp, libc::SECCOMP_GET_ACTION_AVAIL, 0, &raw const action)
     };
-    Support { landlock: (version > 0).then_some(version), seccomp: seccomp == 0 }
+    let known = seccompiler::TargetArch::try_from(std::env::consts::ARCH).is_ok();
+    Support { landlock: (version > 0).then_some(version), seccomp: seccomp == 0 && known }
 }
 
 impl Support {
     /// What is missing for all restrictions, in words.
     pub fn missing(self) -> Option<String> {
         let mut missing = Vec::new();
-        match self.landlock {
-            None => missing.push("Landlock (files, TCP and signals)".to_owned()),
-            Some(version @ ..6) => missing.push(format!(
-                "Landlock 6 (this kernel has version {version}, so {} not restricted)",
-                if version < 4 { "TCP and signals are" } else { "signals are" }
+        let unrestricted = |version| {
+            let later = RESTRICTED_FROM.iter().filter(|(from, _)| *from > version);
+            later.map(|(_, what)| *what).collect::<Vec<_>>().join(", ")
+        };
+        match self.landlock.map(|version| (version, unrestricted(version))) {
+            None => missing.push("Landlock (files and signals)".to_owned()),
+            Some((_, open)) if open.is_empty() => {}
+            Some((version, open)) => missing.push(format!(
+                "Landlock 6 (this kernel has version {version}, which does not restrict: {open})"
             )),
-            Some(_) => {}
         }
-        if !self.seccomp || seccompiler::TargetArch::try_from(std::env::consts::ARCH).is_err() {
+        if !self.seccomp {
             missing.push("seccomp (processes and sockets)".to_owned());
         }
         (!missing.is_empty()).then(|| missing.join(" and "))
@@ -138,16 +171,16 @@ pub(super) struct Prepared {
     kind: Kind,
 }
 
-/// More than Linux has.
+/// No kernel knows a capability with this number or a higher one.
 const CAPABILITIES: libc::c_ulong = 64;
 
 impl Prepared {
     /// Restricts this process for good. Only system calls, which are async-signal-safe.
     pub(super) fn enter(&mut self) -> std::io::Result<()> {
-        // What is out of memory, or of descriptors, is the only failure; its number says more than a text could.
+        // After a fork nothing may allocate, so the number of the failure has to do as its text.
         let failed = |()| std::io::Error::last_os_error();
         if self.kind != Kind::Commands {
-            // What root may do besides ends with the exec; others have none of it, and may not drop it.
+            // After the exec, root has no capability left. Other users have none, and the kernel refuses them this call.
             for capability in 0..CAPABILITIES {
                 // SAFETY: it only takes from this process what it may do.
                 unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) };
@@ -250,15 +283,44 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_that_is_not_there_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let none = dir.path().join("none");
+        let job = Job::new("true").sandbox(Sandbox::new(Kind::Driver).write([&none]));
+        let error = job.run(&Interrupt::none()).unwrap_err().to_string();
+        assert!(error.contains(&none.display().to_string()), "{error}");
+    }
+
+    #[test]
+    fn signals_to_processes_outside_are_forbidden() {
+        if support().landlock < Some(6) {
+            return;
+        }
+        // SAFETY: a signal with the number 0 is only a question.
+        let parent = || unsafe { libc::kill(libc::getppid(), 0).into() };
+        // SAFETY: as above.
+        let itself = || unsafe { libc::kill(libc::getpid(), 0).into() };
+        for kind in [Kind::Computation, Kind::Driver, Kind::Commands] {
+            assert_eq!([outcome(kind, parent), outcome(kind, itself)], [libc::EPERM, 0], "{kind:?}");
+        }
+    }
+
+    #[test]
     fn what_the_kernel_lacks_is_named() {
         let all = Support { landlock: Some(6), seccomp: true };
         assert_eq!(all.missing(), None);
         let missing = |landlock, seccomp| Support { landlock, seccomp }.missing().unwrap();
-        assert!(missing(Some(5), true).contains("signals are not restricted"));
-        assert!(missing(Some(3), true).contains("TCP and signals are not restricted"));
-        assert_eq!(
-            missing(None, false),
-            "Landlock (files, TCP and signals) and seccomp (processes and sockets)"
-        );
+        for (version, open) in [
+            (5, "signals"),
+            (4, "commands to devices, signals"),
+            (3, "commands to devices, signals"),
+            (2, "truncation of files, commands to devices, signals"),
+            (1, "truncation of files, commands to devices, signals"),
+        ] {
+            let text =
+                format!("Landlock 6 (this kernel has version {version}, which does not restrict: {open})");
+            assert_eq!(missing(Some(version), true), text);
+        }
+        assert_eq!(missing(None, false), "Landlock (files and signals) and seccomp (processes and sockets)");
     }
 }

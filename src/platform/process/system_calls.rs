@@ -98,15 +98,19 @@ const NEVER: &[libc::c_long] = &[
     libc::SYS_socket,
 ];
 
+/// System calls that the `libc` crate does not name; they have these numbers on all machines.
+const FCHMODAT2: libc::c_long = 452;
+const SETXATTRAT: libc::c_long = 463;
+const REMOVEXATTRAT: libc::c_long = 466;
+
 /// What a driver does not need besides: to leave the group that ends with it, and to change owners, rights and times of
 /// files, which Landlock does not restrict.
-const NOT_TO_DRIVE: &[libc::c_long] = &[
+const NOT_FOR_DRIVERS: &[libc::c_long] = &[
     libc::SYS_setsid,
     libc::SYS_setpgid,
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
-    // `fchmodat2`, which has this number on all machines
-    452,
+    FCHMODAT2,
     libc::SYS_fchown,
     libc::SYS_fchownat,
     libc::SYS_utimensat,
@@ -116,6 +120,8 @@ const NOT_TO_DRIVE: &[libc::c_long] = &[
     libc::SYS_removexattr,
     libc::SYS_lremovexattr,
     libc::SYS_fremovexattr,
+    SETXATTRAT,
+    REMOVEXATTRAT,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_chmod,
     #[cfg(target_arch = "x86_64")]
@@ -131,7 +137,7 @@ const NOT_TO_DRIVE: &[libc::c_long] = &[
 ];
 
 /// What a computation does not need besides: other processes, pairs of sockets, and other users (`make` drops privileges).
-const NOT_TO_COMPUTE: &[libc::c_long] = &[
+const NOT_FOR_COMPUTATIONS: &[libc::c_long] = &[
     #[cfg(target_arch = "x86_64")]
     libc::SYS_fork,
     #[cfg(target_arch = "x86_64")]
@@ -172,8 +178,8 @@ pub(super) fn filters(kind: Kind) -> Result<Filters> {
         Kind::Driver | Kind::Commands => SeccompAction::Errno(libc::EPERM.unsigned_abs()),
     };
     let lists: &[&[libc::c_long]] = match kind {
-        Kind::Computation => &[NEVER, NOT_TO_DRIVE, NOT_TO_COMPUTE],
-        Kind::Driver => &[NEVER, NOT_TO_DRIVE],
+        Kind::Computation => &[NEVER, NOT_FOR_DRIVERS, NOT_FOR_COMPUTATIONS],
+        Kind::Driver => &[NEVER, NOT_FOR_DRIVERS],
         Kind::Commands => &[NEVER],
     };
     let calls = lists.iter().flat_map(|list| list.iter());

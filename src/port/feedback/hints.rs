@@ -57,7 +57,7 @@ impl Category {
             ),
             Self::SystemCall => (
                 "system call",
-                "The port asked the operating system for something that C does not ask for. Only compute.",
+                "The port asked the operating system for something that C does not ask for. Remove this system call; it may come from a function of std, such as one for files, output, time or threads.",
             ),
             Self::Timeout => (
                 "timeout",

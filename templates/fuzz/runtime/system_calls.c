@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -176,22 +177,32 @@ static const char *name_of(long number)
         NAMED(clock_gettime) NAMED(clock_nanosleep) NAMED(nanosleep) NAMED(gettimeofday) NAMED(getrusage)
         NAMED(timer_create) NAMED(setitimer) NAMED(getppid) NAMED(getuid) NAMED(uname) NAMED(sysinfo) NAMED(getcpu)
         NAMED(memfd_create) NAMED(rt_sigaction) NAMED(sigaltstack) NAMED(shmget) NAMED(prctl) NAMED(sched_getaffinity)
+        NAMED(sched_setaffinity) NAMED(sched_setscheduler) NAMED(setpriority) NAMED(prlimit64) NAMED(setsid)
+        NAMED(setpgid) NAMED(bpf) NAMED(perf_event_open) NAMED(userfaultfd) NAMED(keyctl) NAMED(add_key)
+        NAMED(request_key) NAMED(shmat) NAMED(semget) NAMED(msgget) NAMED(mq_open) NAMED(mount) NAMED(umount2)
+        NAMED(unshare) NAMED(setns) NAMED(chroot) NAMED(reboot) NAMED(fchown) NAMED(fchownat) NAMED(utimensat)
 #ifdef SYS_clone3 /* Linux 5.3; older headers have none of these */
-        NAMED(clone3) NAMED(io_uring_setup)
+        NAMED(clone3) NAMED(io_uring_setup) NAMED(io_uring_enter)
 #endif
 #ifdef __x86_64__
         NAMED(open) NAMED(stat) NAMED(lstat) NAMED(access) NAMED(readlink) NAMED(mkdir) NAMED(unlink) NAMED(rename)
         NAMED(pipe) NAMED(dup2) NAMED(fork) NAMED(vfork) NAMED(time) NAMED(poll) NAMED(select) NAMED(arch_prctl)
+        NAMED(chmod) NAMED(chown) NAMED(utime) NAMED(utimes)
 #endif
-    default: return "of another kind";
+    default: return NULL;
     }
 }
 
-/* The first system call that failed since the last question; NULL for none. */
-const char *implfuzz_system_call(void)
+/* The first system call that failed since the last question, in words; whether there was one. */
+int implfuzz_system_call(char *words, size_t size)
 {
-    const char *name = !first || *first < 0 ? NULL : name_of(*first);
+    if (!first || *first < 0)
+        return 0;
+    const char *name = name_of(*first);
     if (name)
-        *first = -1;
-    return name;
+        snprintf(words, size, "`%s`", name);
+    else
+        snprintf(words, size, "number %ld", *first);
+    *first = -1;
+    return 1;
 }

@@ -2,13 +2,13 @@
 //! and locks.
 //! Written by cargo-implfuzz.
 
-use std::ffi::{CStr, c_char, c_long};
+use std::ffi::{CStr, c_char, c_int, c_long};
 use std::sync::atomic::AtomicI64;
 
 unsafe extern "C" {
     static implfuzz_in_port: u8;
     fn implfuzz_watch_system_calls(byte: *const u8, first: *mut c_long);
-    fn implfuzz_system_call() -> *const c_char;
+    fn implfuzz_system_call(words: *mut c_char, size: usize) -> c_int;
 }
 
 /// The number of the first one that failed; only the C side uses it.
@@ -24,10 +24,9 @@ pub fn watch() {
 
 /// The first one that failed since the last question, in words.
 pub fn made() -> Option<String> {
-    // SAFETY: a static string, or null.
-    let name = unsafe {
-        let name = implfuzz_system_call();
-        (!name.is_null()).then(|| CStr::from_ptr(name))
-    }?;
-    Some(format!("the port makes the system call `{}`", name.to_string_lossy()))
+    let mut words = [0_u8; 64];
+    // SAFETY: it writes a string that ends within these bytes.
+    let made = unsafe { implfuzz_system_call(words.as_mut_ptr().cast(), words.len()) } != 0;
+    let words = CStr::from_bytes_until_nul(&words).ok().filter(|_| made)?;
+    Some(format!("the port makes the system call {}", words.to_string_lossy()))
 }

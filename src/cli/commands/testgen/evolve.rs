@@ -35,7 +35,7 @@ pub struct Args {
 
 pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut reporter = session.reporter();
-    let (project, mut store) = session.open(reporter.as_mut())?;
+    let (project, mut store) = session.open_to_run(reporter.as_mut())?;
     let planned = filter::named(&project, &args.symbols)?;
     let judge = Judge::new(&project, &session.interrupt);
     let templates = Templates::load(Some(&project.workspace.root().join("prompts")))?;

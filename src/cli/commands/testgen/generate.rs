@@ -53,7 +53,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         session.options.settings.record_dir = Some(std::path::absolute(dir)?);
     }
     let mut reporter = session.reporter();
-    let (project, mut store) = session.open(reporter.as_mut())?;
+    let (project, mut store) = session.open_to_run(reporter.as_mut())?;
     let wanted = select(&project, args)?;
     let rows =
         wanted.iter().map(|planned| configuration(&mut store, planned, args)).collect::<Result<Vec<_>>>()?;
