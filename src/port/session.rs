@@ -41,6 +41,8 @@ pub struct Session<'p> {
     pub translated: BTreeMap<RelPath, std::result::Result<Rc<Text>, String>>,
     /// The budget allows no further questions.
     pub exhausted: bool,
+    /// The number of the last questions that no model has answered in time.
+    pub timed_out: u32,
     /// Stops other threads: set by the user's Ctrl-C, or when the run fails.
     pub stop: Interrupt,
     /// Number of ports that this run has put into the tree.
@@ -73,6 +75,7 @@ impl<'p> Session<'p> {
             transpiler: transpiler.cloned(),
             translated: BTreeMap::new(),
             exhausted: false,
+            timed_out: 0,
             tree: 0,
         }
     }

@@ -246,6 +246,7 @@ fn answered(state: &mut PortState, outcome: Outcome) -> Step {
         }
         Outcome::ModelTruncated => ended(state, StopReason::ModelTruncated),
         Outcome::ModelRefused => ended(state, StopReason::ModelRefused),
+        Outcome::ModelTimedOut => ended(state, StopReason::ModelTimedOut),
         _ => Step::Stop(StopReason::Defect),
     }
 }

@@ -203,6 +203,7 @@ fn faults_of_servers() {
     let library = Library::new();
     what_passes_is_said_and_asked_again(&library);
     what_lasts_ends_the_run_and_says_what_to_do(&library);
+    a_timeout_ends_a_function_and_three_in_a_row_the_run(&library);
     a_run_that_fails_keeps_what_others_were_asked(&library);
     library.keeps_no_key();
 }
@@ -240,8 +241,6 @@ fn what_lasts_ends_the_run_and_says_what_to_do(library: &Library) {
             (wire.fails(500, "", &told), "HTTP 500: down, ", "llm.base_url", 2),
             (wire.fails(529, "", &told), "HTTP 529: down, ", "try again later", 2),
             (Answer::Reset, "127.0.0.1", "check that the server runs", 2),
-            // Whoever is slow once is slow again.
-            (Answer::Drip, "no complete answer within 1 s", "llm.timeout_seconds", 1),
         ]
     };
     for at in 0..faults(Wire::OpenAi).len() {
@@ -259,7 +258,28 @@ fn what_lasts_ends_the_run_and_says_what_to_do(library: &Library) {
         library.recovers(wire);
     }
     assert!(recordings.join("f1").is_dir());
-    library.repo.run(&["stats"]).ok().shows("at least").shows("failed 5");
+    library.repo.run(&["stats"]).ok().shows("at least").shows("failed 4");
+}
+
+/// Whoever is slow once is slow again, so it is not asked twice.
+fn a_timeout_ends_a_function_and_three_in_a_row_the_run(library: &Library) {
+    let slow_for = |slow: &'static [&str]| {
+        Server::with(move |request, _| {
+            let wire = Wire::OpenAi;
+            let is_slow = slow.iter().any(|name| wire.asked(request).contains(&format!("function `{name}`")));
+            if is_slow { Answer::Drip } else { wire.stops("No.", Stop::Refusal) }
+        })
+    };
+    let args = ["f1", "f2", "f3", "--config", "llm.timeout_seconds=1"];
+    let met = library.port(Wire::OpenAi, &args, slow_for(&["f1", "f2"]));
+    let said = "no complete answer within 1 s; allow more time: --config 'llm.timeout_seconds=1800'";
+    met.ran.code(11).shows("failed: model-timed-out: ").shows(said).shows("the model refused: No.");
+    assert_eq!((met.requests.len(), met.ended.as_str()), (3, "incomplete"));
+    library.recovers(Wire::OpenAi);
+    let met = library.port(Wire::OpenAi, &args, slow_for(&["f1", "f2", "f3"]));
+    met.ran.fails(1, &["3 questions in a row had no complete answer in time", "llm.timeout_seconds"]);
+    assert_eq!((met.requests.len(), met.ended.as_str()), (3, "failed"));
+    library.recovers(Wire::OpenAi);
 }
 
 fn a_run_that_fails_keeps_what_others_were_asked(library: &Library) {

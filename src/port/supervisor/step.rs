@@ -81,6 +81,7 @@ pub enum StopReason {
     ReplyUnusable,
     ModelTruncated,
     ModelRefused,
+    ModelTimedOut,
     /// The tokens, money or time of the budget are used up.
     Budget,
     /// The port makes no progress.
@@ -103,6 +104,7 @@ impl StopReason {
             | Self::NotTranslated
             | Self::ModelTruncated
             | Self::ModelRefused
+            | Self::ModelTimedOut
             | Self::Budget
             | Self::Defect => false,
         }
@@ -141,6 +143,8 @@ pub enum Outcome {
     ReplyUnusable(String),
     ModelTruncated,
     ModelRefused,
+    /// There was no complete answer in time.
+    ModelTimedOut,
     #[strum(to_string = "passed")]
     AuditPassed,
     #[strum(to_string = "rejected-by-audit")]
