@@ -36,6 +36,15 @@ pub struct Counters {
     pub repairs: u32,
 }
 
+/// Why a harness does not judge a candidate, which drivers then judge alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lost {
+    /// C's fault.
+    Fault(CFaultKind),
+    /// Its run called only one side, or none.
+    Inconclusive,
+}
+
 /// The candidate sources of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Makers {
@@ -61,15 +70,15 @@ pub struct PortState {
     phase: Phase,
     /// The candidate is accepted, but the tree has changed: it is only audited, built and tried briefly there.
     settling: bool,
-    /// Without a harness, only the acceptance run, inside of drivers' executions, tries the candidate.
-    /// Whether a harness judges the present candidate.
+    /// Whether a harness judges the present candidate. Without one, only the acceptance run, inside of drivers'
+    /// executions, tries it.
     has_harness: bool,
     /// Whether one judges each new candidate.
     begins_with_harness: bool,
     /// Whether drivers can judge alone.
     has_drivers: bool,
-    /// C's fault because of which the harness no longer judges.
-    fault: Option<CFaultKind>,
+    /// Why the harness no longer judges the candidate.
+    lost: Option<Lost>,
     counters: Counters,
     visits: BTreeMap<Node, u32>,
     last_key: Option<String>,
@@ -97,7 +106,7 @@ impl PortState {
             has_harness: true,
             begins_with_harness: true,
             has_drivers: false,
-            fault: None,
+            lost: None,
             counters: Counters::default(),
             visits: BTreeMap::new(),
             last_key: None,
@@ -190,8 +199,7 @@ fn came(state: &mut PortState, node: Node, outcome: Outcome) -> Step {
         (Node::Smoke | Node::Fuzz | Node::Accept, Outcome::CFault(fault))
             if state.has_harness && state.has_drivers =>
         {
-            (state.has_harness, state.fault) = (false, Some(fault));
-            Step::Accept
+            drivers_alone(state, Lost::Fault(fault))
         }
         (Node::Smoke | Node::Fuzz | Node::Accept, Outcome::CFault(fault)) => {
             Step::Stop(StopReason::CFault(fault))
@@ -204,7 +212,7 @@ fn came(state: &mut PortState, node: Node, outcome: Outcome) -> Step {
         (Node::AskPrototyper | Node::AskEnhancer, outcome) => answered(state, outcome),
         (Node::Audit, Outcome::AuditPassed) => {
             // A fault that one candidate met says nothing of the next one.
-            (state.has_harness, state.fault) = (state.begins_with_harness, None);
+            (state.has_harness, state.lost) = (state.begins_with_harness, None);
             Step::Build
         }
         // After the build the linkage proof reads the object files, which may show what the source did not.
@@ -217,11 +225,21 @@ fn came(state: &mut PortState, node: Node, outcome: Outcome) -> Step {
         (Node::Smoke, Outcome::Unrefuted | Outcome::Vacuous) => Step::Fuzz,
         (Node::Fuzz, Outcome::Unrefuted) => Step::Accept,
         (Node::Smoke | Node::Fuzz, Outcome::Refuted(key)) => failed(state, Why::Refuted, key),
+        // No other candidate would help where C accepts no input of its harness.
+        (Node::Fuzz | Node::Accept, Outcome::Vacuous) if state.has_harness && state.has_drivers => {
+            drivers_alone(state, Lost::Inconclusive)
+        }
         (Node::Fuzz | Node::Accept, Outcome::Vacuous) => failed(state, Why::Vacuous, "vacuous".into()),
         (Node::Accept, Outcome::AcceptanceUnrefuted) => Step::Done,
         (Node::Accept, Outcome::AcceptanceRefuted(key)) => failed(state, Why::Refuted, key),
         _ => Step::Stop(StopReason::Defect),
     }
+}
+
+/// Goes on without the harness.
+fn drivers_alone(state: &mut PortState, lost: Lost) -> Step {
+    (state.has_harness, state.lost) = (false, Some(lost));
+    Step::Accept
 }
 
 /// The next step after a question to a model.

@@ -63,7 +63,8 @@ impl<'p> FunctionPort<'p> {
     pub fn ran(&mut self, session: &mut Session<'p>, step: &Step, verdict: Verdict) -> Result<Outcome> {
         let outcome = self.outcome(session, &verdict, Inputs::Shown, Outcome::Unrefuted, Outcome::Refuted)?;
         let (budget, asked) = (session.judge.loop_budget(), session.judge.acceptance_budget());
-        if matches!(verdict, Verdict::CFault { .. }) {
+        let is_inconclusive = matches!(verdict, Verdict::Vacuous { .. }) && *step == Step::Fuzz;
+        if is_inconclusive || matches!(verdict, Verdict::CFault { .. }) {
             // Drivers may go on with the candidate.
             self.accepted = Some((verdict, Measured::default()));
         } else if *step == Step::Fuzz {

@@ -1,6 +1,6 @@
 //! The reasons of steps in a trace. Pure, like the whole supervisor.
 
-use super::{Circle, NODE_VISITS, Node, PortState, SAME_FAILURES, Step, StopReason, Why};
+use super::{Circle, Lost, NODE_VISITS, Node, PortState, SAME_FAILURES, Step, StopReason, Why};
 use crate::config::Maker;
 
 /// The reason for `step`, which must be the state's next one.
@@ -24,11 +24,14 @@ pub fn why(state: &PortState, step: &Step) -> String {
         Step::Build => "the audit found nothing".into(),
         Step::Smoke => "it is built, and passed the linkage proof: a short run first".into(),
         Step::Fuzz => "the short run did not refute it".into(),
-        Step::Accept if let Some(fault) = state.fault => {
-            format!(
-                "C, and not the port, is at fault in its harness ({}): drivers judge it in place",
-                fault.word()
-            )
+        Step::Accept if let Some(lost) = state.lost => {
+            let why = match lost {
+                Lost::Fault(fault) => {
+                    format!("C, and not the port, is at fault in its harness ({})", fault.word())
+                }
+                Lost::Inconclusive => "the run of its harness was inconclusive".to_owned(),
+            };
+            format!("{why}: drivers judge it in place")
         }
         Step::Accept if !state.has_harness => {
             "it is built, and passed the linkage proof: drivers judge it in place".into()

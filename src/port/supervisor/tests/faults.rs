@@ -34,3 +34,18 @@ fn what_c_does_wrong_in_the_harness_leaves_the_judgement_to_drivers() {
         assert_eq!(next(&state), Step::Smoke);
     }
 }
+
+#[test]
+fn an_inconclusive_harness_leaves_the_judgement_to_drivers_and_asks_no_model() {
+    for node in [Node::Fuzz, Node::Accept] {
+        let mut state = PortState::new(Limits::default(), ONE).with_drivers();
+        path(node).into_iter().for_each(|outcome| apply(&mut state, outcome));
+        apply(&mut state, Outcome::Vacuous);
+        assert_eq!((next(&state), state.counters), (Step::Accept, Counters::default()));
+        let told = why(&state, &next(&state));
+        assert_eq!(told, "the run of its harness was inconclusive: drivers judge it in place");
+        // Where they, too, say nothing of it, another candidate may do better.
+        apply(&mut state, Outcome::Vacuous);
+        assert_eq!(next(&state), enhancer(Why::Vacuous));
+    }
+}
