@@ -217,6 +217,7 @@ impl Bench {
         match builder.build(overlay, &self.interrupt).unwrap() {
             Built::Binary(path) => path,
             Built::Errors(errors) => panic!("{}", errors[0].rendered),
+            Built::Stopped(reason) => panic!("{reason}"),
         }
     }
 
@@ -226,7 +227,7 @@ impl Bench {
         cargo.args(["build", "--release", "--quiet", "--bin", bin, "--target", &self.toolchain.host]);
         cargo.arg("--manifest-path").arg(overlay.fuzz_manifest()).arg("--target-dir").arg(&dir);
         let edges = Edges::place(&dir).unwrap();
-        cargo.env("RUSTFLAGS", edges.rustflags().join(" ")).envs(edges.env(Some(overlay)));
+        cargo.env("RUSTFLAGS", edges.rustflags().join(" ")).envs(edges.env(overlay, true));
         cargo.env("IMPLFUZZ_C_ROOT", &self.root);
         cargo.env("CC", &self.toolchain.cc.path).env("CXX", &self.toolchain.cxx.path);
         cargo.env_remove("CARGO_ENCODED_RUSTFLAGS").env_remove("IMPLFUZZ_ASAN");

@@ -37,6 +37,8 @@ pub enum Built {
     Binary(PathBuf),
     /// The port does not compile.
     Errors(Vec<Diagnostic>),
+    /// The compiler did not come to an end on the port, for this reason.
+    Stopped(String),
 }
 
 /// Everything that a build needs besides the overlay.
@@ -130,7 +132,7 @@ impl Builder<'_> {
             }
         }
         if !output.exit.success() {
-            return self.failed(&output, errors);
+            return self.failed(&output, errors, overlay);
         }
         let binary =
             binary.ok_or_else(|| Error::new(ErrorKind::Internal, "cargo built no binary `implfuzz_all`"))?;
@@ -177,7 +179,7 @@ impl Builder<'_> {
             Counts::Edges => {
                 let flags = edges.rustflags().into_iter().chain(link).collect::<Vec<_>>().join("\u{1f}");
                 let job = self.cargo(overlay)?.env("CARGO_ENCODED_RUSTFLAGS", flags);
-                edges.env(Some(overlay)).fold(job, |job, (key, value)| job.env(key, value))
+                edges.env(overlay, true).fold(job, |job, (key, value)| job.env(key, value))
             }
             Counts::Sources { c } => {
                 let flags =
@@ -185,7 +187,7 @@ impl Builder<'_> {
                 let unoptimised = unoptimised(&fs::read_to_string(overlay.fuzz_manifest())?)?;
                 let job = self.cargo(overlay)?.args(unoptimised).env("CARGO_ENCODED_RUSTFLAGS", flags);
                 let job = job.env("IMPLFUZZ_COVERAGE", if c { "1" } else { "0" });
-                edges.env(None).fold(job, |job, (key, value)| job.env(key, value))
+                edges.env(overlay, false).fold(job, |job, (key, value)| job.env(key, value))
             }
         };
         Ok(job.env("CUSTOM_LIBFUZZER_PATH", libfuzzer))
@@ -210,12 +212,15 @@ impl Builder<'_> {
             .env("OBJCOPY", &self.toolchain.objcopy))
     }
 
-    fn failed(&self, output: &Output, errors: Vec<Diagnostic>) -> Result<Built> {
+    fn failed(&self, output: &Output, errors: Vec<Diagnostic>, overlay: &Overlay) -> Result<Built> {
         let stderr = output.stderr_text();
         // Errors with a position in a source are for the port to fix, whatever else failed.
         if errors.iter().all(|error| error.line == 0) {
             let placeless = errors.iter().map(|error| error.rendered.as_str()).chain([stderr.as_str()]);
             disk_space::check(output, &placeless.collect::<String>(), &self.target_dir)?;
+        }
+        if let Some(reason) = instrumentation::stopped(&stderr, overlay) {
+            return Ok(Built::Stopped(reason));
         }
         if errors.is_empty() { Err(self.unexplained(&stderr)) } else { Ok(Built::Errors(errors)) }
     }

@@ -1,7 +1,8 @@
-//! Adds edge and comparison counters, which guide the fuzzer, to the port only. libFuzzer scans every counter
-//! after every run, and the harness would have a hundred times as many as the port.
+//! How the port is compiled, and nothing else: with edge and comparison counters, which guide the fuzzer, and within
+//! limits of time and memory, because its text may make the compiler use up both. libFuzzer scans every counter after
+//! every run, and the harness would have a hundred times as many as the port.
 //!
-//! Cargo passes flags to all crates or to none, so a wrapper around rustc adds them for one crate.
+//! Cargo passes flags to all crates or to none, so a wrapper around rustc does this for one crate.
 
 use super::overlay::Overlay;
 use crate::digest::of_parts;
@@ -23,6 +24,13 @@ pub const FLAGS: [&str; 7] = [
     "-Cllvm-args=-simplifycfg-branch-fold-threshold=0",
 ];
 
+/// Processor time that the compiler may take for a port, in all its threads. Ports of 100 functions take 20 s.
+const SECONDS: u64 = 600;
+/// Size of a file that it may write.
+const FILE_BYTES: u64 = 256 << 20;
+/// Memory that it may use: half of what the machine has, within these limits. Ports of 100 functions take 1 GiB.
+const MEMORY_BYTES: std::ops::RangeInclusive<u64> = 2 << 30..=8 << 30;
+
 const WRAPPER: &str = include_str!("../../templates/fuzz/rustc.sh");
 
 /// The rustc wrapper in a target directory.
@@ -37,6 +45,8 @@ impl Edges {
     /// Writes the wrapper into a target directory.
     pub fn place(target_dir: &Path) -> Result<Self> {
         let text = WRAPPER.replace("@FLAGS@", &FLAGS.join(" "));
+        let text = text.replace("@SECONDS@", &SECONDS.to_string());
+        let text = text.replace("@BLOCKS@", &(FILE_BYTES / 512).to_string());
         let mark = of_parts([text.as_bytes()])[..16].to_owned();
         let wrapper = target_dir.join(format!("implfuzz-rustc-{mark}"));
         write_atomic(&wrapper, text.as_bytes())?;
@@ -51,13 +61,48 @@ impl Edges {
         ["--cfg=fuzzing".to_owned(), "--cfg=implfuzz_edges".to_owned(), mark]
     }
 
-    /// The environment variables for cargo when it builds this overlay; without one, nothing gets counters. Cargo
-    /// asks the compiler anew what it is whenever another wrapper is used in the target directory, so all builds
-    /// there use this one.
-    pub fn env(&self, overlay: Option<&Overlay>) -> impl Iterator<Item = (&'static str, OsString)> {
-        let port = overlay.map(|overlay| ("IMPLFUZZ_PORT", overlay.dir().into()));
-        [("RUSTC_WRAPPER", self.wrapper.clone().into())].into_iter().chain(port)
+    /// The environment variables for cargo when it builds this overlay, with or without counters. Cargo asks the compiler
+    /// anew what it is whenever another wrapper is used in the target directory, so all builds there use this one.
+    pub fn env(&self, overlay: &Overlay, counted: bool) -> impl Iterator<Item = (&'static str, OsString)> {
+        let all: [(_, OsString); 3] = [
+            ("RUSTC_WRAPPER", self.wrapper.clone().into()),
+            ("IMPLFUZZ_PORT", overlay.dir().into()),
+            ("IMPLFUZZ_MEMORY", (memory() / 1024).to_string().into()),
+        ];
+        all.into_iter().chain(counted.then(|| ("IMPLFUZZ_EDGES", "1".into())))
     }
+}
+
+/// Bytes of memory that the compiler may use for a port.
+fn memory() -> u64 {
+    // SAFETY: they only ask for numbers.
+    let [pages, size] = [libc::_SC_PHYS_PAGES, libc::_SC_PAGESIZE].map(|name| unsafe { libc::sysconf(name) });
+    let all = u64::try_from(pages).unwrap_or(0).saturating_mul(u64::try_from(size).unwrap_or(0));
+    (all / 2).clamp(*MEMORY_BYTES.start(), *MEMORY_BYTES.end())
+}
+
+/// How the compiler ended that compiled the port of this overlay, if it ended without an error message: by its limits,
+/// or by a crash. Cargo says so in `stderr`.
+pub(super) fn stopped(stderr: &str, overlay: &Overlay) -> Option<String> {
+    stopped_at(stderr, &overlay.dir().join("src/lib.rs"))
+}
+
+fn stopped_at(stderr: &str, root: &Path) -> Option<String> {
+    let root = format!(" {} ", root.display());
+    let is_it = |line: &&str| line.contains("process didn't exit successfully: `") && line.contains(&root);
+    let (_, status) = stderr.lines().find(is_it)?.rsplit_once('(')?;
+    let status = status.trim_end_matches(')');
+    let out_of_memory = || stderr.contains("memory allocation of") || stderr.contains("out of memory");
+    Some(match status.split([',', ' ']).find_map(|word| word.parse().ok()) {
+        Some(libc::SIGXCPU) => {
+            format!("the compiler takes more than {SECONDS} s of processor time for the port")
+        }
+        Some(libc::SIGXFSZ) => format!("the compiled port is larger than {} MiB", FILE_BYTES >> 20),
+        Some(libc::SIGABRT) if out_of_memory() => {
+            format!("the compiler takes more than {} MiB of memory for the port", memory() >> 20)
+        }
+        _ => format!("the compiler ends without an error message on the port ({status})"),
+    })
 }
 
 /// Whether a compiled crate has edge counters.
@@ -74,6 +119,7 @@ mod tests {
     fn given(edges: &Edges, folder: &str, name: &str) -> String {
         let job = Job::new(&edges.wrapper).args(["echo", "--crate-name", name]);
         let job = job.env("IMPLFUZZ_PORT", "/the port").env("CARGO_MANIFEST_DIR", folder);
+        let job = job.env("IMPLFUZZ_MEMORY", "4194304").env("IMPLFUZZ_EDGES", "1");
         let output = job.env("CARGO_CRATE_NAME", name).run(&Interrupt::none()).expect("runs");
         String::from_utf8(output.stdout).expect("text")
     }
@@ -93,6 +139,52 @@ mod tests {
         let probe = Job::new(&edges.wrapper).args(["echo", "-vV"]).env_remove("CARGO_MANIFEST_DIR");
         let output = probe.run(&Interrupt::none()).expect("runs");
         assert_eq!(output.stdout_text(), "-vV\n", "without a port");
+    }
+
+    #[test]
+    fn the_port_is_compiled_within_limits() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let edges = Edges::place(dir.path()).expect("placed");
+        let limits = |folder: &str| {
+            let job = Job::new(&edges.wrapper).args(["sh", "-c", "ulimit -t; ulimit -v; ulimit -f"]);
+            let job = job.env("IMPLFUZZ_PORT", "/the port").env("CARGO_MANIFEST_DIR", folder);
+            job.env("IMPLFUZZ_MEMORY", "4194304").run(&Interrupt::none()).expect("runs").stdout_text()
+        };
+        assert_eq!(limits("/the port"), format!("{SECONDS}\n4194304\n{}\n", FILE_BYTES / 512));
+        assert_eq!(limits("/the port/fuzz"), "unlimited\nunlimited\nunlimited\n");
+    }
+
+    #[test]
+    fn the_compiler_of_the_port_gets_no_keys() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let edges = Edges::place(dir.path()).expect("placed");
+        let job =
+            Job::new(&edges.wrapper).args(["sh", "-c", "env"]).env("CARGO_REGISTRIES_OWN_TOKEN", "a-key");
+        let job = job.env("CARGO_REGISTRY_TOKEN", "a-key").env("SSH_AUTH_SOCK", "a-key").env("LC_ALL", "C");
+        let job = job.env("IMPLFUZZ_PORT", "/the port").env("CARGO_MANIFEST_DIR", "/the port");
+        let seen = job.env("IMPLFUZZ_MEMORY", "4194304").run(&Interrupt::none()).expect("runs").stdout_text();
+        assert!(!seen.contains("a-key") && seen.contains("LC_ALL=C"), "{seen}");
+    }
+
+    #[test]
+    fn a_compiler_that_is_stopped_says_why() {
+        let said = |crate_root: &str, status: &str| {
+            let text = format!(
+                "memory allocation of 8 bytes failed\nerror: could not compile `lib` (lib)\n\nCaused by:\n  process didn't \
+                 exit successfully: `/w /r --crate-name lib --edition=2024 {crate_root} --x (y)` ({status})\n"
+            );
+            stopped_at(&text, Path::new("/the port/src/lib.rs"))
+        };
+        let port = |status| said("/the port/src/lib.rs", status).expect("it is the port");
+        assert!(port("signal: 24, SIGXCPU: cpu time limit exceeded").contains("more than 600 s"));
+        assert!(port("signal: 25, SIGXFSZ: file size limit exceeded").contains("larger than 256 MiB"));
+        assert!(port("signal: 6, SIGABRT: process abort signal").contains("MiB of memory"));
+        assert!(
+            port("signal: 11, SIGSEGV: invalid memory reference")
+                .ends_with("(signal: 11, SIGSEGV: invalid memory reference)")
+        );
+        assert_eq!(said("/the port/fuzz/src/lib.rs", "signal: 24, SIGXCPU: cpu time limit exceeded"), None);
+        assert_eq!(stopped_at("error: could not compile", Path::new("/the port/src/lib.rs")), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The builds for judging: of the tree or of candidates, each in an overlay.
 
-use super::{Judge, does_not_compile};
+use super::{Judge, compiler_stopped, does_not_compile};
 use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::fuzz::build::{Builder, Built, Counts};
@@ -118,6 +118,7 @@ impl<'p> Judge<'p> {
         match built {
             Built::Binary(path) => Ok(path),
             Built::Errors(errors) => Err(does_not_compile(self.project, &errors)),
+            Built::Stopped(reason) => Err(compiler_stopped(reason)),
         }
     }
 

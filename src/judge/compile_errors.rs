@@ -28,6 +28,12 @@ pub fn does_not_compile(project: &Project, errors: &[Diagnostic]) -> Error {
         .help(format!("correct it, then try `cargo check --manifest-path {dir}/Cargo.toml`"))
 }
 
+/// The error for a tree on which the compiler does not come to an end, for this reason.
+pub fn compiler_stopped(reason: String) -> Error {
+    Error::new(ErrorKind::Build, reason)
+        .help("look for large constants and for types or patterns that grow with each line in the last ports")
+}
+
 /// A harness is generated from its contract, so if a person edited the contract, the error is there.
 fn in_harness(project: &Project, errors: &[Diagnostic]) -> Error {
     let of = |planned: &&FunctionPlan| {

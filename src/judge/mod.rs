@@ -20,7 +20,7 @@ mod record;
 mod seeds;
 pub mod c_reach;
 
-pub use compile_errors::does_not_compile;
+pub use compile_errors::{compiler_stopped, does_not_compile};
 
 pub use build::LaterBuild;
 pub use engine::PortRun;

@@ -53,6 +53,7 @@ pub enum Category {
     Unsafe,
     UndefinedReference,
     OtherCompile,
+    CompilerStopped,
     Audit,
     Mismatch,
     Panic,
@@ -222,6 +223,13 @@ fn beside((name, own): &(String, String), others: &[(String, String)]) -> String
         }
         _ => format!("{name} = {}", clipped(own, 0)),
     }
+}
+
+/// Feedback on a build that the compiler did not finish, for this reason.
+pub fn stopped_compiler(reason: &str) -> Feedback {
+    let mut text = format!("The candidate does not compile: {reason}.\n");
+    hints(&mut text, &BTreeSet::from([Category::CompilerStopped]));
+    Feedback { category: Category::CompilerStopped, key: normalised(reason), text }
 }
 
 /// Feedback on an inconclusive run, with the reason.
@@ -430,6 +438,7 @@ mod tests {
             Category::Unsafe,
             Category::UndefinedReference,
             Category::OtherCompile,
+            Category::CompilerStopped,
             Category::Audit,
             Category::Mismatch,
             Category::Panic,
@@ -445,7 +454,7 @@ mod tests {
             |text: fn(Category) -> &'static str| all.map(text).into_iter().collect::<BTreeSet<_>>().len();
         assert_eq!((different(Category::word), different(Category::hint)), (all.len(), all.len()));
         let compiling = all.into_iter().filter(|category| category.is_of_compiling()).count();
-        assert_eq!(compiling, 8);
+        assert_eq!(compiling, 9);
     }
 
     #[test]

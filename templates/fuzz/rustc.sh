@@ -1,11 +1,18 @@
 #!/bin/sh
-# Compiles with rustc, and instruments the port, and only that, for libFuzzer. Written by cargo-implfuzz.
+# Compiles with rustc. The port, and only that, is compiled within limits, because a model may have written it, and
+# instrumented for libFuzzer where IMPLFUZZ_EDGES is set. Written by cargo-implfuzz.
 rustc=$1
 shift
 case "$CARGO_CRATE_NAME" in
 build_script_*) exec "$rustc" "$@" ;;
 esac
 if [ -n "$IMPLFUZZ_PORT" ] && [ "$CARGO_MANIFEST_DIR" = "$IMPLFUZZ_PORT" ]; then
-    exec "$rustc" "$@" @FLAGS@
+    # Seconds of processor time; memory in KiB; size of a file in blocks of 512 bytes (of 1024, if this is bash).
+    ulimit -t @SECONDS@ && ulimit -v "$IMPLFUZZ_MEMORY" && ulimit -f @BLOCKS@ || exit
+    # Keys of registries are cargo's alone.
+    unset SSH_AUTH_SOCK $(env | sed -n 's/^\([A-Za-z0-9_]*\(TOKEN\|SECRET\|PASSWORD\|CREDENTIAL[A-Z_]*\)\)=.*/\1/p')
+    if [ -n "$IMPLFUZZ_EDGES" ]; then
+        exec "$rustc" "$@" @FLAGS@
+    fi
 fi
 exec "$rustc" "$@"

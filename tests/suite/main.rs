@@ -16,6 +16,7 @@ mod candidates;
 mod chance;
 mod cheats;
 mod check;
+mod compiler_limits;
 mod contract;
 mod coverage;
 mod drivers;

@@ -8,7 +8,7 @@ use crate::fuzz::build::{Built, Diagnostic};
 use crate::fuzz::campaign::Budget;
 use crate::fuzz::mutants::MutantRun;
 use crate::harness::files::{PORT_MUTANTS_FILE, port_mutants_file};
-use crate::judge::{Judge, does_not_compile};
+use crate::judge::{Judge, compiler_stopped, does_not_compile};
 use crate::project::{FunctionPlan, Project};
 use crate::rust::mutants::{Mutated, SELECTED, module};
 use crate::rust::signature::ident;
@@ -116,6 +116,7 @@ fn build(judge: &Judge, made: &mut Made) -> Result<PathBuf> {
         let errors = match judge.try_build("port-mutants", &functions, &replaced)? {
             Built::Binary(path) => return Ok(path),
             Built::Errors(errors) => errors,
+            Built::Stopped(reason) => return Err(compiler_stopped(reason)),
         };
         let refused = refused(&errors, &lines);
         if refused.is_empty() {

@@ -35,6 +35,11 @@ impl Category {
                  of `libc` only what the C text calls; where `core` or `std` does the same, use that.",
             ),
             Self::OtherCompile => ("other", "Change what the compiler names and leave the rest alone."),
+            Self::CompilerStopped => (
+                "compiler stopped",
+                "Write what takes the compiler less: no large constants (compute them, or use a table of `globals::`), no \
+                 types or patterns that grow with each line, shorter functions.",
+            ),
             Self::Audit => ("audit", "These are rules, not style: the candidate was not run."),
             Self::Mismatch => (
                 "mismatch",

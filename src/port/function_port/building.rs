@@ -35,6 +35,12 @@ impl<'p> FunctionPort<'p> {
                 self.binary = Some(path);
                 Ok(Some(self.linked(session, &linkage)))
             }
+            Built::Stopped(reason) => {
+                self.feedback = Some(feedback::stopped_compiler(&reason));
+                self.trouble.clone_from(&reason);
+                self.say(session, format!("does not compile: {reason}"));
+                Ok(Some(Outcome::DoesNotCompile(feedback::normalised(&reason))))
+            }
             Built::Errors(errors) => {
                 let text = self.state.candidate().unwrap_or_default();
                 let first_line = self.first_line(text);
