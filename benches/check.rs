@@ -212,7 +212,7 @@ fn record(root: &Path, files: usize) {
             let id = |name: &str| format!("src/m{file}.c:{name}");
             let calls = BTreeSet::from([id(&before)]);
             let uses = ["include/all.h:mix_state", "include/all.h:mix_kind", &id(&format!("TABLE_{file}"))];
-            links.insert(id(&own), Links { calls, uses: uses.map(str::to_owned).into() });
+            links.insert(id(&own), Links { calls, uses: uses.map(str::to_owned).into(), ..Links::default() });
             let fingerprint = Fingerprint::of(
                 &own,
                 String::new(),

@@ -104,7 +104,7 @@ mod tests {
     fn callers_lead_back_unless_the_function_calls_them() {
         let links = |calls: &[&str]| Links {
             calls: calls.iter().map(|c| (*c).to_owned()).collect(),
-            uses: BTreeSet::new(),
+            ..Links::default()
         };
         // `top` calls `mid`, which calls `low`; `odd` and `even` call each other; `top` calls `odd`.
         let all: BTreeMap<String, Links> = [

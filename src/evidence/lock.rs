@@ -228,7 +228,8 @@ impl Lock {
         let mut text = format!("{HEAD}version = {VERSION}\n\n[c]\n");
         for (name, line) in &self.c {
             let mut parts = vec![format!("hash = {}", quoted(&line.hash))];
-            let lists = [("calls", &line.links.calls), ("uses", &line.links.uses)];
+            let Links { calls, uses, outside } = &line.links;
+            let lists = [("calls", calls), ("uses", uses), ("outside", outside)];
             for (key, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
                 let list: Vec<String> = list.iter().map(|name| quoted(name)).collect();
                 parts.push(format!("{key} = [{}]", list.join(", ")));
@@ -270,7 +271,7 @@ mod tests {
 
     fn lock(name: &str, calls: &[String]) -> Lock {
         let mut lock = Lock::default();
-        let links = Links { calls: calls.iter().cloned().collect(), uses: BTreeSet::new() };
+        let links = Links { calls: calls.iter().cloned().collect(), ..Links::default() };
         lock.c.insert(format!("a.c:{name}"), ChunkLine { hash: "00ff".into(), links });
         let entry =
             Entry { callees_in_c: calls.to_vec(), accept_rate: Some(0.5), executions: 7, ..Entry::default() };

@@ -25,6 +25,7 @@ pub fn links(library: &Library, tree: &CTree) -> BTreeMap<String, Links> {
             links.uses.extend(ids(&function.address_taken, &functions));
             links.uses.extend(ids(&function.globals_read, &globals));
             links.uses.extend(ids(&function.globals_written, &globals));
+            links.outside.extend(function.externs.iter().chain(&function.foreign_globals).cloned());
         }
     }
     let names = Names::of(library, &functions, &globals, &at);

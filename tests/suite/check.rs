@@ -8,10 +8,10 @@ const HEADER: &str = "#ifndef KIT_H\n#define KIT_H\n#include <stdint.h>\n#define
     enum kit_kind { KIT_SMALL, KIT_BIG };\nuint32_t add(uint32_t x);\nuint32_t twice_add(uint32_t x);\n\
     uint32_t is_big(uint32_t x);\nuint32_t look(uint32_t x);\nuint32_t apart(uint32_t x);\nuint32_t later(uint32_t x);\n#endif\n";
 
-const SOURCE: &str = "#include \"kit.h\"\nstatic const uint32_t TABLE[4] = { 5, 7, 11, 13 };\n\n/* Adds. */\n\
+const SOURCE: &str = "#include \"kit.h\"\n#include <stdlib.h>\nstatic const uint32_t TABLE[4] = { 5, 7, 11, 13 };\n\n/* Adds. */\n\
     uint32_t add(uint32_t x) { return x + STEP; }\n\nuint32_t twice_add(uint32_t x) { return add(add(x)); }\n\n\
     uint32_t is_big(uint32_t x) { return x == KIT_BIG; }\n\nuint32_t look(uint32_t x) { return TABLE[x & 3]; }\n\n\
-    uint32_t apart(uint32_t x) { return x ^ 1u; }\n\nuint32_t later(uint32_t x) { return x | 8u; }\n";
+    uint32_t apart(uint32_t x) { return x ^ (uint32_t)abs(-1); }\n\nuint32_t later(uint32_t x) { return x | 8u; }\n";
 
 const PORTS: [(&str, &str); 5] = [
     ("add", "x.wrapping_add(step())"),
@@ -91,8 +91,10 @@ fn a_change_of_c_makes_exactly_its_dependants_stale_also_without_the_database() 
             "`kit_kind` in kit.h",
         );
         stale(&repo, "kit.c", ("11, 13", "11, 17"), &["look"], "`TABLE` in kit.c changed");
-        stale(&repo, "kit.c", ("x ^ 1u", "x ^ 2u"), &["apart"], "`apart` in kit.c changed");
+        stale(&repo, "kit.c", ("abs(-1)", "abs(-2)"), &["apart"], "`apart` in kit.c changed");
         stale(&repo, "kit.c", ("x | 8u", "x | 9u"), &[], "");
+        let system = ("static const", "int abs(int x) { return x * x; }\nstatic const");
+        stale(&repo, "kit.c", system, &["apart"], "`abs` in kit.c changed");
         // A word of `apart` becomes a macro.
         stale(&repo, "kit.h", ("enum", "#define apart other\nenum"), &["apart"], "`apart` in kit.h");
         let all = ["add", "apart", "is_big", "look", "twice_add"];
@@ -289,9 +291,9 @@ fn a_lock_that_a_merge_mixed_is_stale(repo: &Repo) {
         lock
     };
     let ours = judged(MODULE, "x ^ 1", "1 ^ x");
-    let theirs = judged("kit.c", "x ^ 1u", "1u ^ x");
+    let theirs = judged("kit.c", "x ^ (uint32_t)abs(-1)", "(uint32_t)abs(-1) ^ x");
     repo.replace(MODULE, "x ^ 1", "1 ^ x");
-    repo.replace("kit.c", "x ^ 1u", "1u ^ x");
+    repo.replace("kit.c", "x ^ (uint32_t)abs(-1)", "(uint32_t)abs(-1) ^ x");
     let told = "implfuzz.lock mixes two branches for this symbol";
     // With all that conflicts from one side: here the line of the port goes with it.
     for (side, told) in [("--theirs", "the Rust text changed"), ("--ours", told)] {

@@ -93,6 +93,11 @@ impl CTree {
         Some((file, *self.files[file].names.get(name)?))
     }
 
+    /// The chunks with this name, in any file.
+    pub(super) fn named(&self, name: &str) -> impl Iterator<Item = Spot> {
+        self.files.iter().enumerate().filter_map(move |(file, own)| Some((file, *own.names.get(name)?)))
+    }
+
     pub(super) fn chunk(&self, (file, chunk): Spot) -> &Chunk {
         &self.files[file].chunks[chunk]
     }

@@ -20,6 +20,10 @@ pub struct Links {
     /// Types, globals, functions whose address is taken.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub uses: BTreeSet<String>,
+    /// Names of functions and variables that it uses from outside of the library. A definition of one in the library would
+    /// take its place.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub outside: BTreeSet<String>,
 }
 
 /// What the analysis knows of a chunk `file:name`.
@@ -121,6 +125,8 @@ impl<'t> DependencyGraph<'t> {
         }
         if let Some(links) = links(&self.id(spot)) {
             links.calls.iter().chain(&links.uses).for_each(|id| add(self.meant(id, unit)));
+            let named = links.outside.iter().flat_map(|name| self.tree.named(name));
+            named.for_each(|at| add(self.meant(&self.id(at), unit)));
         }
         next
     }

@@ -42,7 +42,8 @@ fn changed(file: &str, from: &str, to: &str) -> Vec<&'static str> {
     write("b/t.inc", "1, 2\n");
     let flags = vec!["-Iinc".to_owned()];
     let units = ["a/a.c", "b/b.c"].map(|file| UnitFlags { file: file.into(), flags: flags.clone() });
-    let calls = Links { calls: BTreeSet::from(["b/b.c:g".to_owned()]), uses: BTreeSet::new() };
+    let set = |name: &str| BTreeSet::from([name.to_owned()]);
+    let calls = Links { calls: set("b/b.c:g"), outside: set("strlcpy"), ..Links::default() };
     let links = BTreeMap::from([("a/a.c:f".to_owned(), calls)]);
     let names = ["f", "h", "g", "t"];
     let hashes = || {
@@ -72,6 +73,10 @@ fn a_change_reaches_exactly_what_leads_to_it() {
     assert_eq!(changed("b/own.h", "2", "7"), ["f", "g"]);
     assert_eq!(changed("b/t.inc", "2", "3"), ["t"]);
     assert_eq!(changed("a/own.h", "#define", "#pragma pack(1)\n#define"), ["f", "h"]);
+    // What came from outside is defined in the library, whoever sees it.
+    assert_eq!(changed("a/own.h", "", "int strlcpy(void) { return 1; }\n"), ["f"]);
+    assert_eq!(changed("b/b.c", "int g(void)", "int strlcpy(void) { return 1; }\nint g(void)"), ["f"]);
+    assert_eq!(changed("b/b.c", "int g(void)", "int strlcat(void) { return 1; }\nint g(void)"), [""; 0]);
     // A word becomes a macro.
     assert_eq!(changed("inc/all.h", "#define TWO", "#define g() 5\n#define TWO"), ["f", "g"]);
     assert_eq!(changed("inc/own.h", "", "#define LOCAL 3\n"), [""; 0]);

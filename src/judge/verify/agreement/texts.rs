@@ -136,7 +136,7 @@ pub(super) fn entry(root: &Path, at: usize, grade: Grade) -> (Entry, BTreeMap<St
     let tree = CTree::read(root, &files.units(&Config::default().c).unwrap());
     let links = BTreeMap::from([(
         "a.c:twice".to_owned(),
-        Links { calls: BTreeSet::from(["a.c:add".to_owned()]), uses: BTreeSet::new() },
+        Links { calls: BTreeSet::from(["a.c:add".to_owned()]), ..Links::default() },
     )]);
     let unit = format!("{}.c", module_of(at));
     let chunks = vec![format!("{unit}:{}", NAMES[at])];
