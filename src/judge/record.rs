@@ -9,6 +9,7 @@ use crate::evidence::fingerprint::{
     Crate, DependencyGraph, Fingerprint, KnownContract, port_hash, port_mentions, ports_called,
 };
 use crate::evidence::lock::{Entry, Lock, roots};
+use crate::platform::process::support;
 use crate::project::FunctionPlan;
 use crate::project::ported::PortModule;
 use crate::rust::signature::{ident, inner};
@@ -119,10 +120,34 @@ impl Judge<'_> {
         lock.save(self.project.workspace.root(), &needed)
     }
 
-    /// The versions of the tools that built and ran the port; recorded, not hashed.
+    /// What built and ran the port; recorded, not hashed.
     fn tools(&self) -> Result<String> {
         let tools = self.project.toolchain(self.interrupt)?;
         let (rustc, cc) = (&tools.rustc_version, &tools.cc);
-        Ok(format!("cargo-implfuzz {}, rustc {rustc}, {} {}", env!("CARGO_PKG_VERSION"), cc.kind, cc.version))
+        let lock = self.project.workspace.overlay().join("fuzz/Cargo.lock");
+        let libc = version_of("libc", &fs_err::read_to_string(lock).unwrap_or_default());
+        let libc = libc.map_or_else(String::new, |version| format!(", libc {version}"));
+        let (own, sandbox) = (env!("CARGO_PKG_VERSION"), support().words());
+        Ok(format!("cargo-implfuzz {own}, rustc {rustc}, {} {}{libc}, {sandbox}", cc.kind, cc.version))
+    }
+}
+
+/// The version of a crate in the text of a `Cargo.lock`.
+fn version_of(name: &str, lock: &str) -> Option<String> {
+    let lock: toml::Table = lock.parse().ok()?;
+    let is_it = |package: &&toml::Value| package.get("name").and_then(toml::Value::as_str) == Some(name);
+    let package = lock.get("package")?.as_array()?.iter().find(is_it)?;
+    Some(package.get("version")?.as_str()?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::version_of;
+
+    #[test]
+    fn the_version_of_a_crate_is_in_its_lock() {
+        let lock = "version = 4\n\n[[package]]\nname = \"cc\"\nversion = \"1.2\"\n\n[[package]]\nname = \"libc\"\nversion = \"0.2.7\"\n";
+        assert_eq!(version_of("libc", lock).as_deref(), Some("0.2.7"));
+        assert_eq!((version_of("lib", lock), version_of("libc", "")), (None, None));
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::support::git::git;
 use crate::support::{Ran, Repo, assert_same};
+use cargo_implfuzz::platform::process::support;
 use serde_json::Value;
 
 const HEADER: &str = "#ifndef KIT_H\n#define KIT_H\n#include <stdint.h>\n#define STEP 3u\n\
@@ -78,6 +79,12 @@ fn stale(repo: &Repo, file: &str, change: (&str, &str), symbols: &[&str], words:
 #[test]
 fn a_change_of_c_makes_exactly_its_dependants_stale_also_without_the_database() {
     let repo = judged();
+    let tools =
+        repo.read("implfuzz.lock").lines().find(|line| line.starts_with("tools = ")).unwrap().to_owned();
+    assert!(
+        tools.contains("rustc 1.") && tools.contains(", libc 0.2.") && tools.contains(&support().words()),
+        "{tools}"
+    );
     for _ in 0..2 {
         check(&repo, &[]).ok().shows("evidence holds for 5 of 5 ports").shows("1 stubs");
         stale(&repo, "kit.h", ("STEP 3u", "STEP /* three */ 3u // x"), &[], "");

@@ -149,13 +149,10 @@ fn checks(survey: &Survey, support: Support) -> Vec<Check> {
 /// What the kernel has of it.
 fn sandbox(support: Support) -> Status {
     let path = PathBuf::from("the kernel");
-    let Support { landlock, seccomp } = support;
-    match (support.missing(), landlock) {
-        (None, Some(version)) => Status::Found { path, version: format!("Landlock {version}, seccomp") },
-        (Some(missing), _) if landlock.is_some() || seccomp => {
-            Status::Unfit { path, reason: format!("no {missing}") }
-        }
-        _ => Status::Missing,
+    match support.missing() {
+        None => Status::Found { path, version: support.words() },
+        Some(_) if support.landlock.is_none() && !support.seccomp => Status::Missing,
+        Some(missing) => Status::Unfit { path, reason: format!("no {missing}") },
     }
 }
 

@@ -142,6 +142,14 @@ fn ask() -> Support {
 }
 
 impl Support {
+    /// What there is, in words.
+    pub fn words(self) -> String {
+        let landlock = self.landlock.map(|version| format!("Landlock {version}"));
+        let parts: Vec<String> =
+            landlock.into_iter().chain(self.seccomp.then(|| "seccomp".to_owned())).collect();
+        if parts.is_empty() { "no sandbox".to_owned() } else { parts.join(", ") }
+    }
+
     /// What is missing for all restrictions, in words.
     pub fn missing(self) -> Option<String> {
         let mut missing = Vec::new();
@@ -308,7 +316,8 @@ mod tests {
     #[test]
     fn what_the_kernel_lacks_is_named() {
         let all = Support { landlock: Some(6), seccomp: true };
-        assert_eq!(all.missing(), None);
+        assert_eq!((all.missing(), all.words().as_str()), (None, "Landlock 6, seccomp"));
+        assert_eq!(Support { landlock: None, seccomp: false }.words(), "no sandbox");
         let missing = |landlock, seccomp| Support { landlock, seccomp }.missing().unwrap();
         for (version, open) in [
             (5, "signals"),
