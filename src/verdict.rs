@@ -127,6 +127,8 @@ pub enum FindingClass {
     Leak,
     /// The port asked the operating system for something that its C function does not ask for.
     SystemCall,
+    /// The port changed a variable of its own, which can keep something for later calls.
+    State,
     /// The fuzz process ended without reporting, as a port that exits the process makes it.
     SilentExit,
     // What the sanitizers say of the C original.

@@ -6,6 +6,7 @@ use super::cargo::{cargo, excerpt};
 use super::disk_space;
 use super::instrumentation::{self, Edges};
 use super::overlay::Overlay;
+use super::port_variables;
 use crate::audit;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Exit, Interrupt, Job, Output};
@@ -145,6 +146,7 @@ impl Builder<'_> {
                 .help(format!("rm -r {}, and run it again", self.target_dir.display())));
         }
         place(&binary, &own)?;
+        port_variables::write(&own, &compiled_crate(&own))?;
         Ok(Built::Binary(own))
     }
 

@@ -2,6 +2,7 @@
 
 pub mod coverage;
 mod runtime_build;
+mod port_variables;
 mod leftovers;
 pub mod overlay;
 pub mod instrumentation;

@@ -202,6 +202,7 @@ fn class(word: &str) -> FindingClass {
         "out-of-bounds" => FindingClass::OutOfBounds,
         "leak" => FindingClass::Leak,
         "system-call" => FindingClass::SystemCall,
+        "state" => FindingClass::State,
         _ => FindingClass::Abort,
     }
 }

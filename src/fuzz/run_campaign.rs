@@ -3,6 +3,7 @@
 
 use super::campaign::{ASAN_OPTIONS, Budget, Campaign, Mutated, Subject, Written, sum};
 use super::libfuzzer_process::Ended;
+use super::port_variables;
 use super::report::{Parts, Told};
 use super::value_json::hex;
 use crate::error::{Error, ErrorKind, Result};
@@ -158,6 +159,7 @@ impl Campaign {
             .env("IMPLFUZZ_TARGET", self.target.as_str())
             .env("IMPLFUZZ_CALL_MS", self.call_timeout_ms.to_string())
             .env("ASAN_OPTIONS", ASAN_OPTIONS)
+            .env("IMPLFUZZ_VARIABLES", port_variables::file_of(&self.binary))
             .limits(Limits { file_size: Some(64 << 20), no_core: true, ..Limits::default() })
             .sandbox(self.sandbox(Kind::Computation));
         if let Some(side) = side {
@@ -174,7 +176,8 @@ impl Campaign {
 
     /// What the fuzz process may do.
     pub(super) fn sandbox(&self, kind: Kind) -> Sandbox {
-        Sandbox::new(kind).read(&self.regressions).write([&self.work])
+        let read = self.regressions.iter().cloned().chain([port_variables::file_of(&self.binary)]);
+        Sandbox::new(kind).read(read).write([&self.work])
     }
 
     /// The fuzz process in a mode in which it reads these bytes, from a file with this name.

@@ -75,6 +75,7 @@ const SHARED: &[(&str, &str)] = &[
     ("runtime/src/shrink.rs", include_str!("../../templates/fuzz/runtime/shrink.rs")),
     ("runtime/src/state.rs", include_str!("../../templates/fuzz/runtime/state.rs")),
     ("runtime/src/stretch.rs", include_str!("../../templates/fuzz/runtime/stretch.rs")),
+    ("runtime/src/port_variables.rs", include_str!("../../templates/fuzz/runtime/port_variables.rs")),
     ("runtime/src/system_calls.rs", include_str!("../../templates/fuzz/runtime/system_calls.rs")),
     ("runtime/src/target_side.rs", include_str!("../../templates/fuzz/runtime/target_side.rs")),
     ("runtime/src/tasks.rs", include_str!("../../templates/fuzz/runtime/tasks.rs")),

@@ -16,6 +16,11 @@ use crate::symbol::LibraryIndex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// Whether a test has switched the audit off, to show that the other walls hold without it. A release build never does.
+fn is_switched_off() -> bool {
+    cfg!(debug_assertions) && std::env::var_os("IMPLFUZZ_TEST_WITHOUT_AUDIT").is_some()
+}
+
 impl<'p> Judge<'p> {
     /// Audits a function in a module, with the private items that it reaches. Line numbers are those of the file.
     pub fn audit(&self, planned: &FunctionPlan, module_text: &str) -> Result<AuditReport> {
@@ -32,6 +37,9 @@ impl<'p> Judge<'p> {
         let name = ident(&planned.function).to_string();
         let mut report = audit::audit(&Candidate { module, name: &name, text: reply }, &allowed);
         report.problems.extend(self.open_items()?.iter().cloned());
+        if is_switched_off() {
+            report.problems.clear();
+        }
         Ok(report)
     }
 

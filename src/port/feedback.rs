@@ -61,6 +61,7 @@ pub enum Category {
     OutOfBounds,
     Leak,
     SystemCall,
+    State,
     Timeout,
     OutOfMemory,
     NotCalled,
@@ -109,6 +110,7 @@ impl Category {
             FindingClass::OutOfBounds => Self::OutOfBounds,
             FindingClass::Leak => Self::Leak,
             FindingClass::SystemCall => Self::SystemCall,
+            FindingClass::State => Self::State,
             // Classes of C faults, which never reach this prompt.
             FindingClass::HeapBufferOverflow
             | FindingClass::StackBufferOverflow
@@ -446,6 +448,7 @@ mod tests {
             Category::OutOfBounds,
             Category::Leak,
             Category::SystemCall,
+            Category::State,
             Category::Timeout,
             Category::OutOfMemory,
             Category::NotCalled,

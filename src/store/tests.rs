@@ -128,7 +128,8 @@ fn every_class_of_finding_comes_back() {
     let a = symbol("a");
     store.save_symbols(std::slice::from_ref(&a)).unwrap();
     use FindingClass::*;
-    let of_ports = [Mismatch, Panic, Abort, Timeout, OutOfMemory, OutOfBounds, Leak, SilentExit, SystemCall];
+    let of_ports =
+        [Mismatch, Panic, Abort, Timeout, OutOfMemory, OutOfBounds, Leak, SilentExit, SystemCall, State];
     let c_fault = [HeapBufferOverflow, StackBufferOverflow, GlobalBufferOverflow, UseAfterFree, DoubleFree];
     let rest = [NullDeref, IntegerUb, NonDeterminism];
     for class in of_ports.into_iter().chain(c_fault).chain(rest) {

@@ -77,4 +77,5 @@ mod testgen_recorded;
 mod testgen_store;
 mod traps;
 mod triage;
+mod without_audit;
 mod zlib;

@@ -64,6 +64,11 @@ impl Category {
                 "system call",
                 "The port asked the operating system for something that C does not ask for. Remove this system call; it may come from a function of std, such as one for files, output, time or threads.",
             ),
+            Self::State => (
+                "state",
+                "The port keeps something between calls, in a static or a thread's variable, which C does not. Compute it \
+                 anew in each call, or make it a constant.",
+            ),
             Self::Timeout => (
                 "timeout",
                 "The port did not return in time, where C did: look for a loop that makes no progress.",

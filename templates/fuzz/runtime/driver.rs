@@ -14,7 +14,7 @@ use super::counts::{
     EXECUTIONS, IN_SUBJECT, ORACLE_CALLS, PRECONDITION, SUBJECT_CALLS, at_exit, progress, reject, send_stats,
 };
 use super::stretch::{self, Extent};
-use super::{one_side, breaking_input, run_deadline, exhaustive, mutants, port_mutants, replay, system_calls};
+use super::{one_side, breaking_input, run_deadline, exhaustive, mutants, port_mutants, port_variables, replay, system_calls};
 use libfuzzer_sys::Corpus;
 use std::any::Any;
 use std::cell::RefCell;
@@ -145,13 +145,16 @@ pub(super) fn judge_args<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -
         Some(Subject::Mutants) => return told(mutants::run(Of::<C>::FUNCTION, args, &oracle, &input())),
         Some(Subject::PortMutants) => return told(port_mutants::run(Of::<C>::FUNCTION, args, &oracle, &input())),
     }
-    let held = guard::held();
+    let (held, variables) = (guard::held(), port_variables::before());
     let subject = call_port(|| C::subject(args));
     let found = |class, what, subject| {
         Judged::Found(Found { class, what, oracle: C::effects(&oracle), subject, errno_decides: None })
     };
     if let Some(what) = system_calls::made() {
         return found("system-call", what, Vec::new());
+    }
+    if let Some(what) = port_variables::changed(&variables) {
+        return found("state", what, Vec::new());
     }
     match subject {
         Err(_) => found("panic", panic_text(), Vec::new()),
@@ -322,6 +325,7 @@ fn choose_subject(target: &Target, known: &Mutants) {
         }
         _ => {
             system_calls::watch();
+            port_variables::watch();
             Subject::Port
         }
     });

@@ -28,6 +28,7 @@ pub mod plain;
 pub mod points;
 pub mod port_memory;
 pub mod port_mutants;
+pub mod port_variables;
 pub mod record;
 pub mod replay;
 pub mod report;

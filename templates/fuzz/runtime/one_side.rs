@@ -9,7 +9,7 @@ use super::plain::Plain;
 use super::record::Record;
 use super::report::{self, Json, Parts};
 use super::counts::PRECONDITION;
-use super::{call_time_limit, system_calls};
+use super::{call_time_limit, port_variables, system_calls};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -28,6 +28,7 @@ enum End {
     Panic(String),
     OutOfBounds(String),
     SystemCall(String),
+    State(String),
 }
 
 /// Runs the side that IMPLFUZZ_SUBJECT names on the inputs in `file`, from number IMPLFUZZ_FROM on, for
@@ -40,6 +41,7 @@ pub(super) fn run(function: &dyn Function, file: &[u8]) {
     let shown = std::env::var_os("IMPLFUZZ_SHOWN").is_some();
     if !is_original {
         system_calls::watch();
+        port_variables::watch();
         call_time_limit::start((number("IMPLFUZZ_CALL_MS").unwrap_or(100) * 10).max(10_000));
     }
     for (at, input) in inputs(file).enumerate().skip(from) {
@@ -56,6 +58,7 @@ pub(super) fn run(function: &dyn Function, file: &[u8]) {
             End::Panic(text) => ("panic", text, None),
             End::OutOfBounds(place) => ("out-of-bounds", place, None),
             End::SystemCall(what) => ("system-call", what, None),
+            End::State(what) => ("state", what, None),
         };
         let (record, told) = done.unwrap_or_default();
         let mut fields = vec![
@@ -108,9 +111,13 @@ fn oracle(function: &dyn Function, input: &[u8], shown: bool) -> End {
 fn subject(function: &dyn Function, input: &[u8], shown: bool) -> End {
     let args = function.args(input);
     guard::choose_errno(input);
+    let variables = port_variables::before();
     let ended = call_time_limit::watched(|| catch_unwind(AssertUnwindSafe(|| function.subject(&*args))));
     if let Some(what) = system_calls::made() {
         return End::SystemCall(what);
+    }
+    if let Some(what) = port_variables::changed(&variables) {
+        return End::State(what);
     }
     match ended {
         Ok(Ok(effects)) => done(function, &*args, &*effects, shown),
