@@ -43,6 +43,7 @@ fn what_takes_up_the_compiler_ends_its_candidate_and_not_the_run() {
 }
 
 #[test]
+#[ignore = "it builds a binary of 200 MB: cargo test --test suite compiler_limits -- --ignored"]
 fn a_constant_of_200_mb_is_built_and_run() {
     let repo = Repo::initialised();
     repo.model(&[&reply(&constant(25_000))]);

@@ -71,6 +71,7 @@ fn recorded(symbol: &str) -> String {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite testgen_recorded -- --ignored"]
 fn tests_of_zlibs_adler32_tell_right_from_wrong() {
     let repo = Repo::empty();
     let from = vendored("libz-sys", "1.1.31").join("src/zlib");
