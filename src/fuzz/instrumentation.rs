@@ -88,7 +88,7 @@ pub(super) fn stopped(stderr: &str, overlay: &Overlay) -> Option<String> {
 }
 
 fn stopped_at(stderr: &str, root: &Path) -> Option<String> {
-    let root = format!(" {} ", root.display());
+    let root = root.display().to_string();
     let is_it = |line: &&str| line.contains("process didn't exit successfully: `") && line.contains(&root);
     let (_, status) = stderr.lines().find(is_it)?.rsplit_once('(')?;
     let status = status.trim_end_matches(')');

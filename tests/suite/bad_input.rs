@@ -291,8 +291,16 @@ fn a_model_server_that_cuts_off() {
 
 #[test]
 fn a_model_server_that_never_ends() {
-    no_model(Answer::Silence, &["2 s"]);
-    no_model(Answer::Drip, &["2 s"]);
+    for answer in [Answer::Silence, Answer::Drip] {
+        let (server, repo) = (Server::start(answer), Repo::initialised());
+        let (config, before) = (server.config(2), repo.tree());
+        let config: Vec<&str> = config.iter().map(String::as_str).collect();
+        let ran = repo.run(&[&["port", "twice"], &config[..]].concat());
+        // Only the function is given up.
+        ran.code(11).shows("failed: model-timed-out: ").shows("no complete answer within 2 s");
+        assert_same(&before, &repo.tree());
+        assert_eq!(server.requests().len(), 1);
+    }
 }
 
 /// Ctrl-C now: code 130, promptly, and no process is left behind.
