@@ -113,7 +113,7 @@ pub(super) fn are_in(rlib: &Path) -> Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::platform::process::{Interrupt, Job};
+    use crate::platform::process::{Exit, Interrupt, Job};
 
     /// The arguments that the compiler receives for a crate with this name in this folder.
     fn given(edges: &Edges, folder: &str, name: &str) -> String {
@@ -146,11 +146,19 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let edges = Edges::place(dir.path()).expect("placed");
         let limits = |folder: &str| {
-            let job = Job::new(&edges.wrapper).args(["sh", "-c", "ulimit -t; ulimit -v; ulimit -f"]);
+            let job = Job::new(&edges.wrapper).args(["sh", "-c", "ulimit -St; ulimit -v; ulimit -f"]);
             let job = job.env("IMPLFUZZ_PORT", "/the port").env("CARGO_MANIFEST_DIR", folder);
             job.env("IMPLFUZZ_MEMORY", "4194304").run(&Interrupt::none()).expect("runs").stdout_text()
         };
         assert_eq!(limits("/the port"), format!("{SECONDS}\n4194304\n{}\n", FILE_BYTES / 512));
+        let text =
+            fs::read_to_string(&edges.wrapper).expect("read").replace(&format!("-St {SECONDS}"), "-St 1");
+        let short = dir.path().join("short");
+        fs::write(&short, text).expect("written");
+        let job = Job::new("sh").arg(&short).args(["sh", "-c", "while :; do :; done"]);
+        let job = job.env("IMPLFUZZ_PORT", "/the port").env("CARGO_MANIFEST_DIR", "/the port");
+        let ended = job.env("IMPLFUZZ_MEMORY", "4194304").run(&Interrupt::none()).expect("runs").exit;
+        assert_eq!(ended, Exit::Signal(libc::SIGXCPU));
         assert_eq!(limits("/the port/fuzz"), "unlimited\nunlimited\nunlimited\n");
     }
 

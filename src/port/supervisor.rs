@@ -41,7 +41,7 @@ pub struct Counters {
 enum Lost {
     /// C's fault.
     Fault(CFaultKind),
-    /// Its run called only one side, or none.
+    /// Its run called only one side, or none, or did not come to its end.
     Inconclusive,
 }
 
@@ -225,7 +225,8 @@ fn came(state: &mut PortState, node: Node, outcome: Outcome) -> Step {
         (Node::Smoke, Outcome::Unrefuted | Outcome::Vacuous) => Step::Fuzz,
         (Node::Fuzz, Outcome::Unrefuted) => Step::Accept,
         (Node::Smoke | Node::Fuzz, Outcome::Refuted(key)) => failed(state, Why::Refuted, key),
-        // No other candidate would help where C accepts no input of its harness.
+        // Most often C accepts no input of its harness, and no other candidate would help. A port can bring it about, so
+        // the grade stays weak at best.
         (Node::Fuzz | Node::Accept, Outcome::Vacuous) if state.has_harness && state.has_drivers => {
             drivers_alone(state, Lost::Inconclusive)
         }

@@ -7,9 +7,10 @@ case "$CARGO_CRATE_NAME" in
 build_script_*) exec "$rustc" "$@" ;;
 esac
 if [ -n "$IMPLFUZZ_PORT" ] && [ "$CARGO_MANIFEST_DIR" = "$IMPLFUZZ_PORT" ]; then
-    # Seconds of processor time; memory in KiB; size of a file in blocks of 512 bytes (of 1024, if this is bash).
+    # Seconds of processor time; memory in KiB; size of a file in blocks of 512 bytes. Time has a
+    # soft limit alone, because only that one raises SIGXCPU.
     # One that cannot be set is lower already.
-    for limit in "-t @SECONDS@" "-v $IMPLFUZZ_MEMORY" "-f @BLOCKS@"; do
+    for limit in "-St @SECONDS@" "-v $IMPLFUZZ_MEMORY" "-f @BLOCKS@"; do
         ulimit $limit 2>/dev/null || :
     done
     # Keys of registries are cargo's alone.

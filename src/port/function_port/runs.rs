@@ -89,7 +89,8 @@ impl<'p> FunctionPort<'p> {
         let mut accepted = ran;
         if let Some(gate) = gate.filter(|_| outcome == good) {
             outcome = self.outcome(session, &gate, Inputs::Hidden, good, bad)?;
-            if matches!(gate, Verdict::CFault { .. }) {
+            // Drivers may go on with the candidate, but not on a gate that did not come to its end.
+            if matches!(gate, Verdict::CFault { .. } | Verdict::Vacuous { .. }) {
                 accepted = (gate, Measured::default());
             }
         }
