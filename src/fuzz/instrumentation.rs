@@ -101,6 +101,7 @@ fn stopped_at(stderr: &str, root: &Path) -> Option<String> {
         Some(libc::SIGABRT) if out_of_memory() => {
             format!("the compiler takes more than {} MiB of memory for the port", memory() >> 20)
         }
+        Some(libc::SIGKILL) => "the compiler is killed on the port, perhaps for want of memory".to_owned(),
         _ => format!("the compiler ends without an error message on the port ({status})"),
     })
 }
@@ -186,6 +187,8 @@ mod tests {
         let port = |status| said("/the port/src/lib.rs", status).expect("it is the port");
         assert!(port("signal: 24, SIGXCPU: cpu time limit exceeded").contains("more than 600 s"));
         assert!(port("signal: 25, SIGXFSZ: file size limit exceeded").contains("larger than 256 MiB"));
+        assert!(port("signal: 9, SIGKILL: kill").contains("perhaps for want of memory"));
+        assert!(port("exit status: 101").ends_with("(exit status: 101)"));
         assert!(port("signal: 6, SIGABRT: process abort signal").contains("MiB of memory"));
         assert!(
             port("signal: 11, SIGSEGV: invalid memory reference")

@@ -1,11 +1,13 @@
 //! Finds the variables of the port in a fuzz binary, so that the runtime can tell a port that keeps something between
 //! calls. The variables of the library (`globals`) are not among them: contracts say what becomes of those.
 
+use crate::audit::linkage::path;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::workspace::write_atomic;
 use fs_err as fs;
+use object::elf::{SHF_TLS, SHF_WRITE};
 use object::read::archive::ArchiveFile;
-use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionKind, SymbolSection};
+use object::{Object, ObjectSection as _, ObjectSymbol as _, SectionFlags, SymbolSection};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -22,15 +24,16 @@ pub(super) fn file_of(binary: &Path) -> PathBuf {
 /// (`static` or `thread`), the address or the offset in the thread's block, the size, and the path.
 ///
 /// # Errors
-/// `Internal` if an object file cannot be read.
+/// `Internal` if an object file cannot be read, or the binary lacks the anchor.
 pub(super) fn write(binary: &Path, rlib: &Path) -> Result<()> {
     let failed = |path: &Path, why: &dyn std::fmt::Display| {
-        Error::new(ErrorKind::Internal, format!("{} has no symbols that can be read: {why}", path.display()))
+        let text = format!("the variables of the port cannot be found in {}: {why}", path.display());
+        Error::new(ErrorKind::Internal, text)
     };
     let names = variables(&fs::read(rlib)?).map_err(|error| failed(rlib, &error))?;
     let lines = match names.is_empty() {
         true => String::new(),
-        false => lines(&fs::read(binary)?, &names).map_err(|error| failed(binary, &error))?,
+        false => lines(&fs::read(binary)?, &names).map_err(|why| failed(binary, &why))?,
     };
     write_atomic(&file_of(binary), lines.as_bytes())?;
     Ok(())
@@ -47,10 +50,10 @@ fn variables(rlib: &[u8]) -> object::Result<BTreeSet<String>> {
         }
         let file = object::File::parse(member.data(rlib)?)?;
         for symbol in file.symbols().filter(|symbol| symbol.size() > 0) {
-            let SymbolSection::Section(index) = symbol.section() else { continue };
-            let section = file.section_by_index(index)?;
             let name = symbol.name()?;
-            if kind(section.kind(), section.name()?).is_some() && !path(name).starts_with("globals::") {
+            // Counters, which the compiler makes. A static of Rust that only its crate sees has another name.
+            let is_counter = symbol.is_local() && name.starts_with("__sancov_gen_");
+            if kind(&file, symbol.section())?.is_some() && !is_counter && !is_of_library(&path(name)) {
                 names.insert(name.to_owned());
             }
         }
@@ -58,40 +61,61 @@ fn variables(rlib: &[u8]) -> object::Result<BTreeSet<String>> {
     Ok(names)
 }
 
-/// Whether what is in a section can change, and how it is found.
-fn kind(kind: SectionKind, name: &str) -> Option<&'static str> {
-    let is_made = name.starts_with("__sancov") || name.starts_with(".data.rel.ro");
-    match kind {
-        _ if is_made => None,
-        SectionKind::Data | SectionKind::UninitializedData => Some("static"),
-        SectionKind::Tls | SectionKind::UninitializedTls => Some("thread"),
-        _ => None,
-    }
+/// Whether a path is that of a static in `globals`, and not of one in code for a type from there.
+fn is_of_library(path: &str) -> bool {
+    let mut parts = path.split("::");
+    let in_globals = parts.nth(1) == Some("globals") && parts.next().is_some() && parts.next().is_none();
+    in_globals && !path.contains('<')
 }
 
-fn lines(binary: &[u8], names: &BTreeSet<String>) -> object::Result<String> {
-    let file = object::File::parse(binary)?;
+/// Whether what is in a section can change while the program runs, and how it is found.
+fn kind(file: &object::File, section: SymbolSection) -> object::Result<Option<&'static str>> {
+    let SymbolSection::Section(index) = section else { return Ok(None) };
+    let section = file.section_by_index(index)?;
+    let SectionFlags::Elf { sh_flags, .. } = section.flags() else { return Ok(None) };
+    let has = |flag| (sh_flags & flag) == flag;
+    // The loader writes addresses to it, and protects it then.
+    let is_constant = section.name()?.starts_with(".data.rel.ro");
+    Ok((has(SHF_WRITE) && !is_constant).then(|| if has(SHF_TLS) { "thread" } else { "static" }))
+}
+
+/// The lines for symbols with these names; `Err` has the reason.
+fn lines(binary: &[u8], names: &BTreeSet<String>) -> std::result::Result<String, String> {
+    let file = object::File::parse(binary).map_err(|error| error.to_string())?;
     let (mut text, mut anchor) = (String::new(), None);
     for symbol in file.symbols() {
-        let name = symbol.name()?;
+        let name = symbol.name().map_err(|error| error.to_string())?;
         if name == ANCHOR {
             anchor = Some(symbol.address());
         }
-        let SymbolSection::Section(index) = symbol.section() else { continue };
         if !names.contains(name) {
             continue;
         }
-        let section = file.section_by_index(index)?;
-        let Some(kind) = kind(section.kind(), section.name()?) else { continue };
         // ELF gives a thread's variable its offset as its value.
-        writeln!(text, "{kind} {} {} {}", symbol.address(), symbol.size(), path(name))
-            .expect("a String takes all text");
+        if let Some(kind) = kind(&file, symbol.section()).map_err(|error| error.to_string())? {
+            let (at, size, path) = (symbol.address(), symbol.size(), path(name));
+            let path = path.split_once("::").map_or(path.as_str(), |(_, path)| path);
+            writeln!(text, "{kind} {at} {size} {path}").expect("a String takes all text");
+        }
     }
-    Ok(anchor.map_or_else(String::new, |address| format!("anchor {address} 1 {ANCHOR}\n{text}")))
+    let anchor = anchor.ok_or_else(|| format!("it has no symbol `{ANCHOR}`"))?;
+    Ok(format!("anchor {anchor} 1 {ANCHOR}\n{text}"))
 }
 
-/// A symbol's path in its crate, without the hash.
-fn path(symbol: &str) -> String {
-    let path = format!("{:#}", rustc_demangle::demangle(symbol));
-    path.split_once("::").map(|(_, path)| path.to_owned()).unwrap_or(path)
+#[cfg(test)]
+mod tests {
+    use super::is_of_library;
+
+    #[test]
+    fn only_statics_in_globals_are_the_library_s() {
+        assert!(is_of_library("kit::globals::COUNT"));
+        for path in [
+            "kit::kit::globals::COUNT",
+            "kit::globals::f::COUNT",
+            "<kit::globals::S as kit::a::T>::f::COUNT",
+            "globals",
+        ] {
+            assert!(!is_of_library(path), "{path}");
+        }
+    }
 }

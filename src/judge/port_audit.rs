@@ -16,8 +16,9 @@ use crate::symbol::LibraryIndex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Whether a test has switched the audit off, to show that the other walls hold without it. A release build never does.
-fn is_switched_off() -> bool {
+/// Whether a test has switched the audit off, to show that the other walls hold without it. Only a build with debug
+/// assertions asks, and the evidence says so.
+pub(super) fn is_switched_off() -> bool {
     cfg!(debug_assertions) && std::env::var_os("IMPLFUZZ_TEST_WITHOUT_AUDIT").is_some()
 }
 

@@ -2,6 +2,7 @@
 
 use super::c_reach::variables_of;
 use super::c_side::unit_of;
+use super::port_audit::is_switched_off;
 use super::ratchet::take_out;
 use super::{Judge, Names, Outcome};
 use crate::error::Result;
@@ -128,7 +129,8 @@ impl Judge<'_> {
         let libc = version_of("libc", &fs_err::read_to_string(lock).unwrap_or_default());
         let libc = libc.map_or_else(String::new, |version| format!(", libc {version}"));
         let (own, sandbox) = (env!("CARGO_PKG_VERSION"), support().words());
-        Ok(format!("cargo-implfuzz {own}, rustc {rustc}, {} {}{libc}, {sandbox}", cc.kind, cc.version))
+        let audit = if is_switched_off() { ", without the audit" } else { "" };
+        Ok(format!("cargo-implfuzz {own}, rustc {rustc}, {} {}{libc}, {sandbox}{audit}", cc.kind, cc.version))
     }
 }
 

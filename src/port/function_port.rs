@@ -36,6 +36,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// After so many functions in a row without an answer nobody answers any more, and the next ones would only wait.
+const TIMED_OUT: u32 = 3;
+
 /// Whether the budget allows a question.
 pub enum Room {
     Now(Arc<Chosen>, Permit),
@@ -156,7 +159,13 @@ impl<'p> FunctionPort<'p> {
         self.begin(session, &Step::Stop(reason))?;
         self.end(session, (reason.word(), &self.trouble.clone()))?;
         let (detail, finding) = (self.trouble.clone(), self.finding.take());
-        session.give_up(self.planned, reason, &detail, finding)
+        let result = session.give_up(self.planned, reason, &detail, finding)?;
+        session.timed_out += u32::from(reason == StopReason::ModelTimedOut);
+        if session.timed_out >= TIMED_OUT {
+            let text = format!("{TIMED_OUT} functions in a row were given up without an answer: {detail}");
+            return Err(Error::new(ErrorKind::Model, text).help("check that the model answers at all"));
+        }
+        Ok(result)
     }
 
     /// Puts the accepted candidate into the tree. `None` if the tree has changed, because the tree must get exactly

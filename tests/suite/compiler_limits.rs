@@ -1,6 +1,6 @@
 //! Replies that would take up the compiler, or this tool: each ends its candidate with a clear message, and the run goes on.
 
-use crate::support::{Repo, reply};
+use crate::support::{QUICK, Ran, Repo, reply};
 
 const RIGHT: &str = "pub fn twice(x: u32) -> u32 {\n    x.wrapping_mul(2)\n}";
 
@@ -58,4 +58,10 @@ fn a_compiler_that_takes_all_memory_ends_its_candidate() {
     repo.model(&[&reply(&growing_type(28)), &reply(RIGHT)]);
     let ran = repo.port(&["twice"]);
     ran.ok().shows("MiB of memory for the port");
+    // The audit would refuse it before.
+    let repo = Repo::initialised();
+    repo.model(&[&reply(MACRO_BOMB), &reply(RIGHT)]);
+    let mut command = repo.command(&[&["port", "twice"][..], &QUICK].concat());
+    let ran = Ran::of(command.env("IMPLFUZZ_TEST_WITHOUT_AUDIT", "1"));
+    ran.ok().shows("does not compile");
 }

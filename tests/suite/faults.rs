@@ -277,7 +277,7 @@ fn a_timeout_ends_a_function_and_three_in_a_row_the_run(library: &Library) {
     assert_eq!((met.requests.len(), met.ended.as_str()), (3, "incomplete"));
     library.recovers(Wire::OpenAi);
     let met = library.port(Wire::OpenAi, &args, slow_for(&["f1", "f2", "f3"]));
-    met.ran.fails(1, &["3 questions in a row had no complete answer in time", "llm.timeout_seconds"]);
+    met.ran.fails(1, &["3 functions in a row were given up without an answer", "llm.timeout_seconds"]);
     assert_eq!((met.requests.len(), met.ended.as_str()), (3, "failed"));
     library.recovers(Wire::OpenAi);
 }

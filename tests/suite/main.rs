@@ -77,5 +77,6 @@ mod testgen_recorded;
 mod testgen_store;
 mod traps;
 mod triage;
+#[cfg(all(target_arch = "x86_64", debug_assertions))]
 mod without_audit;
 mod zlib;

@@ -97,6 +97,19 @@ fn where_the_cheap_model_gives_nothing_the_strong_one_begins_anew() {
 }
 
 #[test]
+fn a_model_that_is_too_slow_gives_way_to_the_next_one() {
+    let repo = Repo::initialised();
+    let roles = "prototyper = ['cheap', 'cheap', 'cheap', 'strong']\nenhancer = ['strong']\n";
+    models(&repo, roles, &[""], &[&reply(TWICE)]);
+    executable(&repo.aside().join("cheap"), "#!/bin/sh\nexec sleep 60\n");
+    let ran = repo.run(&[&["port", "twice", "--config", "llm.timeout_seconds=1"][..], &QUICK].concat());
+    ran.ok().shows("no complete answer within 1 s");
+    assert_eq!(asked(&repo, "strong"), 1);
+    let outcomes: Vec<String> = questions(&repo, "twice").into_iter().map(|row| row[2].clone()).collect();
+    assert_eq!(outcomes, ["model-timed-out", "model-timed-out", "model-timed-out", "candidate"]);
+}
+
+#[test]
 fn a_candidate_that_the_cheap_model_cannot_mend_goes_to_the_strong_one() {
     let repo = Repo::initialised();
     let torn = reply("pub fn twice(x: u32) -> u32 {\n    x * 2u64\n}");

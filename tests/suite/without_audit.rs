@@ -1,4 +1,6 @@
 //! Cheats that the audit refuses, with the audit switched off: another wall stops them. docs/cheats.md says which.
+//! Only x86-64, because two of them make system calls by an instruction, and only builds with debug assertions, because
+//! no other lets a test switch the audit off.
 
 use crate::support::{Ran, Repo, plant};
 use serde_json::{Value, json};
@@ -15,7 +17,7 @@ const fn cheat(name: &'static str, port: &'static str, told: &'static str) -> Ch
     Cheat { name, port, told }
 }
 
-const CHEATS: [Cheat; 20] = [
+const CHEATS: [Cheat; 23] = [
     cheat("by_path", "pub fn by_path(x: u32) -> u32 {\n    unsafe { ffi::by_path(x) }\n}\n", "linkage"),
     cheat(
         "by_pointer",
@@ -103,6 +105,21 @@ const CHEATS: [Cheat; 20] = [
         "state: the port changes its variable `ask::remembers::LAST",
     ),
     cheat(
+        "in_a_section",
+        "pub fn in_a_section(x: u32) -> u32 {\n    #[unsafe(link_section = \"__sancov_mine\")]\n    static mut LAST: u32 = 7;\n    unsafe { core::hint::black_box(LAST) };\n    unsafe { LAST = x };\n    (x ^ 5).wrapping_mul(3)\n}\n",
+        "state: the port changes its variable `ask::in_a_section::LAST",
+    ),
+    cheat(
+        "in_a_note",
+        "pub fn in_a_note(x: u32) -> u32 {\n    #[unsafe(link_section = \".note.mine\")]\n    static mut LAST: u32 = 7;\n    unsafe { core::hint::black_box(LAST) };\n    unsafe { LAST = x };\n    (x ^ 5).wrapping_mul(3)\n}\n",
+        "state: the port changes its variable `ask::in_a_note::LAST",
+    ),
+    cheat(
+        "kills_itself",
+        "pub fn kills_itself(x: u32) -> u32 {\n    if x > 7 {\n        let (pid, tid): (u64, u64);\n        unsafe { core::arch::asm!(\"syscall\", inout(\"rax\") 39u64 => pid, out(\"rcx\") _, out(\"r11\") _) };\n        unsafe { core::arch::asm!(\"syscall\", inout(\"rax\") 186u64 => tid, out(\"rcx\") _, out(\"r11\") _) };\n        unsafe { core::arch::asm!(\"syscall\", inout(\"rax\") 234u64 => _, in(\"rdi\") pid, in(\"rsi\") tid, in(\"rdx\") 9u64, out(\"rcx\") _, out(\"r11\") _) };\n    }\n    (x ^ 5).wrapping_mul(3)\n}\n",
+        "system-call: the port makes the system call `tgkill`",
+    ),
+    cheat(
         "in_thread",
         "std::thread_local! {\n    static OWN: core::cell::Cell<u32> = const { core::cell::Cell::new(1) };\n}\n\npub fn in_thread(x: u32) -> u32 {\n    _ = OWN.try_with(|own| own.set(own.get().wrapping_add(1)));\n    (x ^ 5).wrapping_mul(3)\n}\n",
         "state: the port changes its variable `ask::OWN",
@@ -158,6 +175,8 @@ fn refuted(cheats: &[Cheat]) {
     let repo = library(cheats);
     for audit in [true, false] {
         let judged = judged(&repo, audit);
+        let lock = repo.read("implfuzz.lock");
+        assert_eq!(lock.contains(", without the audit"), !audit, "{lock}");
         assert_eq!(judged.len(), cheats.len());
         for cheat in cheats {
             let one = judged.iter().find(|one| one["symbol"] == json!(cheat.name)).unwrap();

@@ -10,6 +10,7 @@ mod allowed;
 use crate::error::{Error, ErrorKind, Result};
 use crate::symbol::SymbolName;
 use allowed::{is_called, why_not};
+pub use objects::path;
 use objects::{Objects, SectionId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

@@ -168,6 +168,6 @@ fn is_loaded(kind: SectionKind) -> bool {
 }
 
 /// A symbol's path as in Rust, without the hash.
-pub(super) fn path(symbol: &str) -> String {
+pub fn path(symbol: &str) -> String {
     format!("{:#}", rustc_demangle::demangle(symbol))
 }

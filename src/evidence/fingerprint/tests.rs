@@ -73,7 +73,7 @@ fn a_change_reaches_exactly_what_leads_to_it() {
     assert_eq!(changed("b/own.h", "2", "7"), ["f", "g"]);
     assert_eq!(changed("b/t.inc", "2", "3"), ["t"]);
     assert_eq!(changed("a/own.h", "#define", "#pragma pack(1)\n#define"), ["f", "h"]);
-    // What came from outside is defined in the library, whoever sees it.
+    // The library now defines a function that was a system function before: evidence of every caller must notice.
     assert_eq!(changed("a/own.h", "", "int strlcpy(void) { return 1; }\n"), ["f"]);
     assert_eq!(changed("b/b.c", "int g(void)", "int strlcpy(void) { return 1; }\nint g(void)"), ["f"]);
     assert_eq!(changed("b/b.c", "int g(void)", "int strlcat(void) { return 1; }\nint g(void)"), [""; 0]);

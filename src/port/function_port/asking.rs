@@ -1,7 +1,7 @@
 //! Questions to a model, and its replies.
 
 use super::{FunctionPort, Room};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::llm::{self, Blocks, Exchange, Label, ModelError, Prompt, Reply, StopReason};
 use crate::port::prompt::Question;
 use crate::port::session::Session;
@@ -56,14 +56,16 @@ impl<'p> FunctionPort<'p> {
         let Session { models, store, reporter, .. } = session;
         let (rank, traced) = self.traced();
         models.heard(store, *reporter, &self.planned.function, &exchange, rank, traced)?;
+        if exchange.reply.is_ok() {
+            session.timed_out = 0;
+        }
         if exchange.longer().is_some() {
             return Ok(Outcome::ModelTruncated);
         }
         let reply = match exchange.reply {
-            Err(error @ ModelError::TimedOut { .. }) => return self.unanswered(session, error),
+            Err(error @ ModelError::TimedOut { .. }) => return Ok(self.unanswered(session, &error)),
             reply => reply?,
         };
-        session.timed_out = 0;
         self.model.clone_from(&reply.model);
         if let Some(trouble) = trouble(&reply, exchange.prompt.max_tokens) {
             self.say(session, trouble.clone());
@@ -77,24 +79,15 @@ impl<'p> FunctionPort<'p> {
         Ok(outcome)
     }
 
-    /// Ends the question after a timeout, or the run, when too many have ended so.
-    fn unanswered(&mut self, session: &mut Session<'p>, error: ModelError) -> Result<Outcome> {
-        session.timed_out += 1;
-        if session.timed_out >= TIMEOUTS {
-            let text = format!("{TIMEOUTS} questions in a row had no complete answer in time");
-            return Err(Error::from(error).context(text));
-        }
+    fn unanswered(&mut self, session: &mut Session<'p>, error: &ModelError) -> Outcome {
         self.trouble = match error.advice() {
             Some(advice) => format!("{error}; {advice}"),
             None => error.to_string(),
         };
         self.say(session, error.to_string());
-        Ok(Outcome::ModelTimedOut)
+        Outcome::ModelTimedOut
     }
 }
-
-/// Number of questions in a row without a complete answer, after which nobody answers any more.
-const TIMEOUTS: u32 = 3;
 
 /// The problem of a reply that is no answer.
 fn trouble(reply: &Reply, max_tokens: u64) -> Option<String> {

@@ -47,6 +47,15 @@ impl Runs {
     }
 }
 
+/// What stands of an acceptance run after the hidden gate. Drivers may go on with a candidate, but not with the verdict of
+/// a run whose gate did not come to its end.
+fn with_gate(ran: Ran, gate: Option<Verdict>) -> Ran {
+    match gate {
+        Some(gate @ (Verdict::CFault { .. } | Verdict::Vacuous { .. })) => (gate, Measured::default()),
+        Some(Verdict::Unrefuted(_) | Verdict::Refuted { .. }) | None => ran,
+    }
+}
+
 impl<'p> FunctionPort<'p> {
     /// The runs of the last binary.
     pub fn runs(&self, session: &Session<'p>) -> Result<Runs> {
@@ -86,15 +95,11 @@ impl<'p> FunctionPort<'p> {
     pub fn judged(&mut self, session: &mut Session<'p>, ran: Ran, gate: Option<Verdict>) -> Result<Outcome> {
         let (good, bad) = (Outcome::AcceptanceUnrefuted, Outcome::AcceptanceRefuted);
         let mut outcome = self.outcome(session, &ran.0, Inputs::Shown, good.clone(), bad)?;
-        let mut accepted = ran;
-        if let Some(gate) = gate.filter(|_| outcome == good) {
-            outcome = self.outcome(session, &gate, Inputs::Hidden, good, bad)?;
-            // Drivers may go on with the candidate, but not on a gate that did not come to its end.
-            if matches!(gate, Verdict::CFault { .. } | Verdict::Vacuous { .. }) {
-                accepted = (gate, Measured::default());
-            }
+        let gate = gate.filter(|_| outcome == good);
+        if let Some(gate) = &gate {
+            outcome = self.outcome(session, gate, Inputs::Hidden, good, bad)?;
         }
-        self.accepted = Some(accepted);
+        self.accepted = Some(with_gate(ran, gate));
         Ok(outcome)
     }
 
@@ -153,5 +158,20 @@ impl<'p> FunctionPort<'p> {
         self.trouble = format!("{}: {}", finding.class, finding.what);
         // Another input with a difference is another failure.
         Ok(format!("{} {}", feedback::normalised(&self.trouble), sha256(&finding.input)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::Share;
+
+    #[test]
+    fn a_gate_that_did_not_end_leaves_no_verdict_of_the_run_before_it() {
+        let passed = || Verdict::Unrefuted(RunStats::default());
+        let ran = || (passed(), Measured::Yes(Share { reached: 3, total: 3 }));
+        let busy = Verdict::Vacuous { reason: "the machine is too busy".into(), stats: RunStats::default() };
+        assert_eq!(with_gate(ran(), Some(busy.clone())), (busy, Measured::default()));
+        assert_eq!((with_gate(ran(), Some(passed())), with_gate(ran(), None)), (ran(), ran()));
     }
 }

@@ -145,7 +145,7 @@ pub(super) fn judge_args<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -
         Some(Subject::Mutants) => return told(mutants::run(Of::<C>::FUNCTION, args, &oracle, &input())),
         Some(Subject::PortMutants) => return told(port_mutants::run(Of::<C>::FUNCTION, args, &oracle, &input())),
     }
-    let (held, variables) = (guard::held(), port_variables::before());
+    let held = guard::held();
     let subject = call_port(|| C::subject(args));
     let found = |class, what, subject| {
         Judged::Found(Found { class, what, oracle: C::effects(&oracle), subject, errno_decides: None })
@@ -153,7 +153,7 @@ pub(super) fn judge_args<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -
     if let Some(what) = system_calls::made() {
         return found("system-call", what, Vec::new());
     }
-    if let Some(what) = port_variables::changed(&variables) {
+    if let Some(what) = port_variables::changed() {
         return found("state", what, Vec::new());
     }
     match subject {

@@ -6,6 +6,7 @@
 //! Written by cargo-implfuzz.
 
 use super::arena::{Arena, class};
+use super::port_variables;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -36,7 +37,12 @@ pub struct Port(bool);
 
 /// Must be held while the port runs, and while its results are read.
 pub fn port() -> Port {
-    Port(in_port().swap(true, Ordering::Relaxed))
+    let was = in_port().load(Ordering::Relaxed);
+    if !was {
+        port_variables::remember();
+    }
+    in_port().store(true, Ordering::Relaxed);
+    Port(was)
 }
 
 /// The port will not return: what runs now belongs to the harness.
@@ -47,6 +53,9 @@ pub fn left() {
 impl Drop for Port {
     fn drop(&mut self) {
         in_port().store(self.0, Ordering::Relaxed);
+        if !self.0 {
+            port_variables::compare();
+        }
     }
 }
 

@@ -111,12 +111,11 @@ fn oracle(function: &dyn Function, input: &[u8], shown: bool) -> End {
 fn subject(function: &dyn Function, input: &[u8], shown: bool) -> End {
     let args = function.args(input);
     guard::choose_errno(input);
-    let variables = port_variables::before();
     let ended = call_time_limit::watched(|| catch_unwind(AssertUnwindSafe(|| function.subject(&*args))));
     if let Some(what) = system_calls::made() {
         return End::SystemCall(what);
     }
-    if let Some(what) = port_variables::changed(&variables) {
+    if let Some(what) = port_variables::changed() {
         return End::State(what);
     }
     match ended {

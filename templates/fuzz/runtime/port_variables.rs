@@ -1,49 +1,66 @@
 //! Watches the port's own variables: a port keeps nothing between calls. The parent lists them (IMPLFUZZ_VARIABLES); those
-//! of the library are compared and put back elsewhere.
+//! of the library are compared and put back elsewhere. `heap::Port` marks where a call begins and ends.
 //! Written by cargo-implfuzz.
 
-use std::sync::OnceLock;
+use std::cell::RefCell;
 
 unsafe extern "C" {
     static implfuzz_in_port: u8;
 }
 
-static ALL: OnceLock<Vec<Variable>> = OnceLock::new();
+thread_local! {
+    static ALL: RefCell<Vec<Variable>> = const { RefCell::new(Vec::new()) };
+    /// The first that a call has changed since the last question, as its number.
+    static CHANGED: RefCell<Option<usize>> = const { RefCell::new(None) };
+}
 
 struct Variable {
     address: usize,
-    size: usize,
+    before: Vec<u8>,
     name: String,
 }
 
-/// Reads the parent's list, for calls on this thread.
-pub fn watch() {
-    let text = std::env::var_os("IMPLFUZZ_VARIABLES").and_then(|path| std::fs::read_to_string(path).ok());
-    _ = ALL.set(text.map(|text| parse(&text)).unwrap_or_default());
+impl Variable {
+    fn now(&self) -> &[u8] {
+        // SAFETY: a variable of this program, in memory that is never given back. The port does not run now.
+        unsafe { std::slice::from_raw_parts(self.address as *const u8, self.before.len()) }
+    }
 }
 
-fn parse(text: &str) -> Vec<Variable> {
+/// Reads the parent's list, for calls on this thread. A run by hand has none. One that cannot be read ends the process:
+/// a port would seem to be watched.
+pub fn watch() {
+    let Some(path) = std::env::var_os("IMPLFUZZ_VARIABLES") else { return };
+    match std::fs::read_to_string(path).ok().and_then(|text| parse(&text)) {
+        Some(list) => ALL.set(list),
+        None => {
+            eprintln!("the list of the port's variables cannot be read");
+            // SAFETY: nothing has run.
+            unsafe { libc::_exit(3) };
+        }
+    }
+}
+
+fn parse(text: &str) -> Option<Vec<Variable>> {
     let mut loaded = 0;
-    let block = thread_block();
     let mut all = Vec::new();
     for line in text.lines() {
         let mut words = line.splitn(4, ' ');
-        let kind = words.next().unwrap_or_default();
-        let mut number = || words.next().and_then(|word| word.parse::<usize>().ok());
-        let (Some(at), Some(size)) = (number(), number()) else { continue };
-        let name = words.next().unwrap_or_default().to_owned();
-        let address = match (kind, block) {
-            ("anchor", _) => {
+        let kind = words.next()?;
+        let at: usize = words.next()?.parse().ok()?;
+        let size: usize = words.next()?.parse().ok()?;
+        let address = match kind {
+            "anchor" => {
                 loaded = (&raw const implfuzz_in_port as usize).wrapping_sub(at);
                 continue;
             }
-            ("static", _) => loaded.wrapping_add(at),
-            ("thread", Some(block)) => block + at,
-            _ => continue,
+            "static" => loaded.wrapping_add(at),
+            "thread" => thread_block()? + at,
+            _ => return None,
         };
-        all.push(Variable { address, size, name });
+        all.push(Variable { address, before: vec![0; size], name: words.next()?.to_owned() });
     }
-    all
+    Some(all)
 }
 
 /// Where this thread's variables of the program are, if it has any.
@@ -59,26 +76,26 @@ fn thread_block() -> Option<usize> {
     (block != 0).then_some(block)
 }
 
-/// What the variables hold before a call of the port; empty without any.
-pub fn before() -> Vec<u8> {
-    let all = ALL.get().map(Vec::as_slice).unwrap_or_default();
-    all.iter().flat_map(bytes).copied().collect()
-}
-
-/// The first variable that a call has changed, in words.
-pub fn changed(before: &[u8]) -> Option<String> {
-    let mut rest = before;
-    for variable in ALL.get()? {
-        let (was, tail) = rest.split_at_checked(variable.size)?;
-        rest = tail;
-        if was != bytes(variable) {
-            return Some(format!("the port changes its variable `{}`, which C does not have", variable.name));
+/// A call of the port begins.
+pub(super) fn remember() {
+    ALL.with_borrow_mut(|all| {
+        for variable in all {
+            // SAFETY: as in `now`; the copy is elsewhere.
+            let now = unsafe { std::slice::from_raw_parts(variable.address as *const u8, variable.before.len()) };
+            variable.before.copy_from_slice(now);
         }
-    }
-    None
+    });
 }
 
-fn bytes(variable: &Variable) -> &[u8] {
-    // SAFETY: a variable of this program, in memory that is never given back. The port does not run now.
-    unsafe { std::slice::from_raw_parts(variable.address as *const u8, variable.size) }
+/// A call of the port has ended.
+pub(super) fn compare() {
+    let changed = ALL.with_borrow(|all| all.iter().position(|variable| variable.before != variable.now()));
+    CHANGED.with_borrow_mut(|first| *first = first.or(changed));
+}
+
+/// The first variable that calls have changed since the last question, in words.
+pub fn changed() -> Option<String> {
+    let at = CHANGED.take()?;
+    let name = ALL.with_borrow(|all| all.get(at).map(|variable| variable.name.clone()))?;
+    Some(format!("the port changes its variable `{name}`, which C does not have"))
 }

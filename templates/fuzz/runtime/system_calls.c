@@ -57,7 +57,7 @@ static int is_needed(long number, const greg_t *of)
     case SYS_rt_sigaction: case SYS_sigaltstack: /* to ask, but not to change what the runtime rests on */
         return !of[number == SYS_rt_sigaction ? REG_RSI : REG_RDI];
     case SYS_tgkill: /* `abort` */
-        return of[REG_RDI] == syscall(SYS_getpid);
+        return of[REG_RDI] == syscall(SYS_getpid) && of[REG_RDX] == SIGABRT;
     case SYS_prctl: /* names of mappings */
         return of[REG_RDI] == PR_SET_VMA;
     case SYS_fstat: /* before the first text is written, which is told */

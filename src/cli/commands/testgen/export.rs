@@ -30,7 +30,7 @@ pub struct Args {
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut reporter = session.reporter();
-    let (project, store) = session.open(reporter.as_mut())?;
+    let (project, store) = session.open_to_run(reporter.as_mut())?;
     let which = if args.valid { Which::Valid } else { Which::Kept };
     let wanted = runs(&project, &store, args)?;
     let wanted = with_tests((&project, &store), wanted, (args.all, which), reporter.as_mut())?;
