@@ -26,7 +26,7 @@ mod peer;
 
 use cargo_implfuzz::fuzz::build::{Builder, Built, Counts};
 use cargo_implfuzz::fuzz::campaign::ASAN_OPTIONS;
-use cargo_implfuzz::fuzz::instrumentation::Edges;
+use cargo_implfuzz::fuzz::instrumentation::{Edges, PortIs};
 use cargo_implfuzz::fuzz::overlay::Overlay;
 use cargo_implfuzz::harness::registry;
 use cargo_implfuzz::platform::process::Interrupt;
@@ -227,7 +227,7 @@ impl Bench {
         cargo.args(["build", "--release", "--quiet", "--bin", bin, "--target", &self.toolchain.host]);
         cargo.arg("--manifest-path").arg(overlay.fuzz_manifest()).arg("--target-dir").arg(&dir);
         let edges = Edges::place(&dir).unwrap();
-        cargo.env("RUSTFLAGS", edges.rustflags().join(" ")).envs(edges.env(overlay, true));
+        cargo.env("RUSTFLAGS", edges.rustflags().join(" ")).envs(edges.env(overlay, PortIs::Guided));
         cargo.env("IMPLFUZZ_C_ROOT", &self.root);
         cargo.env("CC", &self.toolchain.cc.path).env("CXX", &self.toolchain.cxx.path);
         cargo.env_remove("CARGO_ENCODED_RUSTFLAGS").env_remove("IMPLFUZZ_ASAN");

@@ -4,7 +4,7 @@
 use super::build_cache;
 use super::cargo::{cargo, excerpt};
 use super::disk_space;
-use super::instrumentation::{self, Edges};
+use super::instrumentation::{self, Edges, PortIs};
 use super::overlay::Overlay;
 use super::port_variables;
 use crate::audit;
@@ -64,8 +64,8 @@ pub enum Counts {
     /// Edges and comparisons, which guide the fuzzer.
     Edges,
     /// The executions of each part of the sources, for replays. On the C side only if its compiler supports
-    /// that.
-    Sources { c: bool },
+    /// that. The port either counts, too, or is compiled as it ships.
+    Sources { c: bool, port: bool },
 }
 
 /// rustc flags for replays; they also enable the harness's replay mode.
@@ -78,6 +78,21 @@ fn unoptimised(fuzz_manifest: &str) -> Result<[String; 2]> {
         .ok_or_else(|| Error::new(ErrorKind::Internal, "the fuzz crate's Cargo.toml names no package"))?;
     Ok(["implfuzz-runtime", &name]
         .map(|name| format!("--config=profile.release.package.{name:?}.opt-level=0")))
+}
+
+/// Cargo settings that compile the port as its own manifest says, where it says nothing as Cargo's release profile does.
+/// Settings that Cargo has for all crates only (`panic`, `lto`) stay those of the fuzz crate.
+fn as_it_ships(manifest: &str) -> Result<Vec<String>> {
+    let internal = |why: &str| Error::new(ErrorKind::Internal, format!("the port's Cargo.toml {why}"));
+    let name = package(manifest).ok_or_else(|| internal("names no package"))?;
+    let table: toml::Table = manifest.parse().map_err(|_| internal("is not TOML"))?;
+    let own = |key: &str| table.get("profile")?.get("release")?.get(key).cloned();
+    let usual =
+        [("debug-assertions", false.into()), ("overflow-checks", false.into()), ("opt-level", 3.into())];
+    let setting = |(key, usual): (&str, toml::Value)| {
+        format!("--config=profile.release.package.{name:?}.{key}={}", own(key).unwrap_or(usual))
+    };
+    Ok(usual.into_iter().map(setting).collect())
 }
 
 /// The name of a manifest's package.
@@ -177,19 +192,26 @@ impl Builder<'_> {
             "-Clink-arg=-Wl,--no-whole-archive".to_owned(),
         ];
         let edges = Edges::place(&self.target_dir)?;
+        let with = |job: Job, all: [_; 4]| all.into_iter().fold(job, |job, (key, value)| job.env(key, value));
         let job = match self.counts {
             Counts::Edges => {
                 let flags = edges.rustflags().into_iter().chain(link).collect::<Vec<_>>().join("\u{1f}");
                 let job = self.cargo(overlay)?.env("CARGO_ENCODED_RUSTFLAGS", flags);
-                edges.env(overlay, true).fold(job, |job, (key, value)| job.env(key, value))
+                with(job, edges.env(overlay, PortIs::Guided))
             }
-            Counts::Sources { c } => {
+            Counts::Sources { c, port } => {
                 let flags =
                     SOURCES.map(str::to_owned).into_iter().chain(link).collect::<Vec<_>>().join("\u{1f}");
                 let unoptimised = unoptimised(&fs::read_to_string(overlay.fuzz_manifest())?)?;
                 let job = self.cargo(overlay)?.args(unoptimised).env("CARGO_ENCODED_RUSTFLAGS", flags);
                 let job = job.env("IMPLFUZZ_COVERAGE", if c { "1" } else { "0" });
-                edges.env(overlay, false).fold(job, |job, (key, value)| job.env(key, value))
+                match port {
+                    true => with(job, edges.env(overlay, PortIs::Counted)),
+                    false => {
+                        let manifest = fs::read_to_string(overlay.dir().join("Cargo.toml"))?;
+                        with(job.args(as_it_ships(&manifest)?), edges.env(overlay, PortIs::Shipped))
+                    }
+                }
             }
         };
         Ok(job.env("CUSTOM_LIBFUZZER_PATH", libfuzzer))
@@ -305,6 +327,20 @@ const TO_TARGETS: &str = "src/harness/../../targets/";
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_port_ships_as_its_manifest_says() {
+        let own = |more: &str| {
+            let manifest = crate::harness::files::port_manifest("kit").unwrap();
+            let settings = as_it_ships(&format!("{manifest}\n{more}")).unwrap();
+            settings.iter().map(|one| one.rsplit('.').next().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        let usual = ["debug-assertions=false", "overflow-checks=false", "opt-level=3"];
+        assert_eq!(own(""), usual);
+        assert_eq!(own("[profile.dev]\noverflow-checks = true"), usual);
+        let more = own("[profile.release]\noverflow-checks = true\nopt-level = \"s\"\nlto = true");
+        assert_eq!(more, ["debug-assertions=false", "overflow-checks=true", "opt-level=\"s\""]);
+    }
 
     #[test]
     fn a_library_under_a_name_that_the_audit_knows_is_not_linked() {

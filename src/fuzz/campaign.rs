@@ -1,5 +1,6 @@
 //! A campaign: a target, its inputs and limits, and a budget. `run_campaign` runs it.
 
+use super::c_code::CCode;
 use super::gate::HeldBack;
 use crate::symbol::SymbolName;
 use crate::verdict::RunStats;
@@ -93,6 +94,8 @@ pub struct Campaign {
     pub held_back: Option<HeldBack>,
     /// Known C faults; new ones are examined after the run. `None`: no examination.
     pub known_breaks: Option<BTreeSet<String>>,
+    /// The binary has the port as it ships, and there the port runs without this code.
+    pub c_code: Option<CCode>,
 }
 
 /// What the C original is compared with.

@@ -340,6 +340,7 @@ alone=; case $IMPLFUZZ_SKIP in 0,1,2,4,*) alone=3;; esac
             asks_system: false,
             held_back: None,
             known_breaks: None,
+            c_code: None,
         }
     }
 

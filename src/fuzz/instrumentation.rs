@@ -33,6 +33,18 @@ const MEMORY_BYTES: std::ops::RangeInclusive<u64> = 2 << 30..=8 << 30;
 
 const WRAPPER: &str = include_str!("../../templates/fuzz/rustc.sh");
 
+/// How the port is compiled, apart from the flags for all crates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
+pub enum PortIs {
+    /// With the counters that guide the fuzzer.
+    Guided,
+    /// With the flags for all crates.
+    Counted,
+    /// Without flags that its users would not give.
+    Shipped,
+}
+
 /// The rustc wrapper in a target directory.
 #[derive(Debug, Clone)]
 pub struct Edges {
@@ -61,15 +73,15 @@ impl Edges {
         ["--cfg=fuzzing".to_owned(), "--cfg=implfuzz_edges".to_owned(), mark]
     }
 
-    /// The environment variables for cargo when it builds this overlay, with or without counters. Cargo asks the compiler
-    /// anew what it is whenever another wrapper is used in the target directory, so all builds there use this one.
-    pub fn env(&self, overlay: &Overlay, counted: bool) -> impl Iterator<Item = (&'static str, OsString)> {
-        let all: [(_, OsString); 3] = [
+    /// The environment variables for cargo when it builds this overlay. Cargo asks the compiler anew what it is whenever
+    /// another wrapper is used in the target directory, so all builds there use this one.
+    pub fn env(&self, overlay: &Overlay, port: PortIs) -> [(&'static str, OsString); 4] {
+        [
             ("RUSTC_WRAPPER", self.wrapper.clone().into()),
             ("IMPLFUZZ_PORT", overlay.dir().into()),
             ("IMPLFUZZ_MEMORY", (memory() / 1024).to_string().into()),
-        ];
-        all.into_iter().chain(counted.then(|| ("IMPLFUZZ_EDGES", "1".into())))
+            ("IMPLFUZZ_PORT_IS", <&str>::from(port).into()),
+        ]
     }
 }
 
@@ -117,10 +129,11 @@ mod tests {
     use crate::platform::process::{Exit, Interrupt, Job};
 
     /// The arguments that the compiler receives for a crate with this name in this folder.
-    fn given(edges: &Edges, folder: &str, name: &str) -> String {
-        let job = Job::new(&edges.wrapper).args(["echo", "--crate-name", name]);
+    fn given(edges: &Edges, is: &str, (folder, name): (&str, &str)) -> String {
+        let job = Job::new(&edges.wrapper).args(["echo", "--crate-name", name, "--cfg=fuzzing"]);
+        let job = job.args(["--cfg", "feature=\"c\"", "--cfg=implfuzz_edges=\"1\"", "-Cinstrument-coverage"]);
         let job = job.env("IMPLFUZZ_PORT", "/the port").env("CARGO_MANIFEST_DIR", folder);
-        let job = job.env("IMPLFUZZ_MEMORY", "4194304").env("IMPLFUZZ_EDGES", "1");
+        let job = job.env("IMPLFUZZ_MEMORY", "4194304").env("IMPLFUZZ_PORT_IS", is);
         let output = job.env("CARGO_CRATE_NAME", name).run(&Interrupt::none()).expect("runs");
         String::from_utf8(output.stdout).expect("text")
     }
@@ -129,14 +142,20 @@ mod tests {
     fn the_port_is_instrumented_and_nothing_else() {
         let dir = tempfile::tempdir().expect("a directory");
         let edges = Edges::place(dir.path()).expect("placed");
-        let plain = |name: &str| format!("--crate-name {name}\n");
-        let port = given(&edges, "/the port", "zlib");
-        assert_eq!(port, format!("--crate-name zlib {}\n", FLAGS.join(" ")));
-        for name in ["build_script_build", "build_script_mine"] {
-            assert_eq!(given(&edges, "/the port", name), plain(name));
+        let own = "--cfg=fuzzing --cfg feature=\"c\" --cfg=implfuzz_edges=\"1\" -Cinstrument-coverage";
+        let plain = |name: &str| format!("--crate-name {name} {own}\n");
+        let port = ("/the port", "zlib");
+        let guided = format!("--crate-name zlib {own} {}\n", FLAGS.join(" "));
+        assert_eq!(given(&edges, "guided", port), guided);
+        assert_eq!(given(&edges, "counted", port), plain("zlib"));
+        assert_eq!(given(&edges, "shipped", port), "--crate-name zlib --cfg feature=\"c\"\n");
+        for is in ["guided", "counted", "shipped"] {
+            for name in ["build_script_build", "build_script_mine"] {
+                assert_eq!(given(&edges, is, ("/the port", name)), plain(name));
+            }
+            assert_eq!(given(&edges, is, ("/the port/fuzz", "zlib_fuzz")), plain("zlib_fuzz"));
+            assert_eq!(given(&edges, is, ("/registry/libc", "libc")), plain("libc"));
         }
-        assert_eq!(given(&edges, "/the port/fuzz", "zlib_fuzz"), plain("zlib_fuzz"));
-        assert_eq!(given(&edges, "/registry/libc", "libc"), plain("libc"));
         let probe = Job::new(&edges.wrapper).args(["echo", "-vV"]).env_remove("CARGO_MANIFEST_DIR");
         let output = probe.run(&Interrupt::none()).expect("runs");
         assert_eq!(output.stdout_text(), "-vV\n", "without a port");

@@ -1,6 +1,8 @@
 //! Isolated replay: runs C and the port in separate processes on the inputs of the last campaign. It detects
-//! ports that passed by changing memory of C or of the harness.
+//! ports that passed by changing memory of C or of the harness. Then it runs the port as it ships, in another order, and
+//! without the code of the C function: a port may tell builds apart, remember inputs, or call the function that it replaces.
 
+use super::c_code::CCode;
 use super::campaign::{Campaign, Subject};
 use super::libfuzzer_process::{reported, summary};
 use super::report::{Alone, AloneOutcome, Parts, Told};
@@ -10,7 +12,7 @@ use crate::verdict::{Finding, FindingClass, Measured, Share};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::PathBuf;
 
 /// The result of an isolated replay.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,15 +47,23 @@ const UNKNOWN: &str = "?";
 /// Maximum number of times that the C original may end its process unnoticed by the guard.
 const ENDS: usize = 16;
 
+/// A binary with the port as it ships.
+#[derive(Debug, Clone)]
+pub struct Shipped {
+    pub binary: PathBuf,
+    /// The code of the C function there.
+    pub c_code: CCode,
+}
+
 impl Campaign {
-    /// Runs the C original alone on all inputs of the last run, then the port alone on those that C accepts,
-    /// and compares their reports.
-    pub fn apart(&self, interrupt: &Interrupt) -> Result<Apart> {
+    /// Runs the C original alone on all inputs of the last run, then the port alone on those that C accepts, and compares
+    /// their reports; then, if there is one, the port as it ships, from the last input to the first.
+    pub fn apart(&self, shipped: Option<&Shipped>, interrupt: &Interrupt) -> Result<Apart> {
         let inputs = self.known_inputs()?;
         let mut apart = Apart { inputs: inputs.len(), ..Apart::default() };
         let all: Vec<&Vec<u8>> = inputs.iter().collect();
         let original = self.original_alone(&all, false, interrupt)?;
-        let accepted: Vec<(&Vec<u8>, &Parts)> = original
+        let mut accepted: Vec<(&Vec<u8>, &Parts)> = original
             .iter()
             .filter_map(|alone| match &alone.outcome {
                 AloneOutcome::Done(record) => Some((inputs.get(alone.number)?, record)),
@@ -67,6 +77,24 @@ impl Campaign {
         if original.len() < inputs.len() {
             apart.unfinished = Some(format!("C ran on {} of {} inputs", original.len(), inputs.len()));
         }
+        self.port_alone(&accepted, &mut apart, interrupt)?;
+        if let (Some(shipped), None, None) = (shipped, &apart.finding, &apart.unfinished) {
+            let c_code = Some(shipped.c_code.clone());
+            let own = Campaign { binary: shipped.binary.clone(), c_code, ..self.clone() };
+            accepted.reverse();
+            apart.agreed = 0;
+            own.port_alone(&accepted, &mut apart, interrupt)?;
+        }
+        Ok(apart)
+    }
+
+    /// Runs the port alone on inputs of which C's effects are known.
+    fn port_alone(
+        &self,
+        accepted: &[(&Vec<u8>, &Parts)],
+        apart: &mut Apart,
+        interrupt: &Interrupt,
+    ) -> Result<()> {
         let bytes: Vec<&Vec<u8>> = accepted.iter().map(|(input, _)| *input).collect();
         let (output, told) = self.alone(&Subject::Port, &bytes, 0, false, interrupt)?;
         for ((input, record), alone) in accepted.iter().zip(&told.alone) {
@@ -75,7 +103,7 @@ impl Campaign {
                 continue;
             };
             apart.finding = Some(self.finding((class, what), input, interrupt)?);
-            return Ok(apart);
+            return Ok(());
         }
         let is_from_outside = matches!(output.exit, Exit::TimedOut | Exit::Signal(libc::SIGKILL));
         if !told.alone_done && is_from_outside {
@@ -83,7 +111,7 @@ impl Campaign {
             apart.unfinished =
                 Some(format!("the port's process was killed from outside after {ran} of {all} inputs"));
         } else if !told.alone_done {
-            let end = ended(&self.binary, &output, interrupt);
+            let end = self.ended(&output, interrupt);
             let last = bytes.get(told.alone.len()).or(bytes.last());
             apart.finding = last.map(|input| self.finding(end, input, interrupt)).transpose()?;
         } else if told.alone.len() < accepted.len() {
@@ -93,7 +121,7 @@ impl Campaign {
                 time_limits::ISOLATED_REPLAY.as_secs()
             ));
         }
-        Ok(apart)
+        Ok(())
     }
 
     /// The inputs of the last run that C accepts.
@@ -179,8 +207,13 @@ impl Campaign {
         interrupt: &Interrupt,
     ) -> Result<(Output, Told)> {
         let own = Campaign { subject: side.clone(), ..self.clone() };
+        let own = match (&own.c_code, side) {
+            (Some(c_code), Subject::Port) => {
+                own.job_on("apart", "inputs-apart", framed(inputs))?.env("IMPLFUZZ_C_CODE", &c_code.0)
+            }
+            _ => own.job_on("apart", "inputs-apart", framed(inputs))?,
+        };
         let mut job = own
-            .job_on("apart", "inputs-apart", framed(inputs))?
             .env("IMPLFUZZ_FROM", from.to_string())
             .env("IMPLFUZZ_SECONDS", time_limits::ISOLATED_REPLAY.as_secs().to_string())
             .timeout(time_limits::ISOLATED_REPLAY * 3);
@@ -194,6 +227,20 @@ impl Campaign {
         self.told(job, interrupt)
     }
 
+    /// How a process ended that did not finish its inputs.
+    fn ended(&self, output: &Output, interrupt: &Interrupt) -> (FindingClass, String) {
+        match output.exit {
+            Exit::Code(70) | Exit::TimedOut => {
+                (FindingClass::Timeout, "the port does not return in time; the C original does".into())
+            }
+            Exit::Code(0) => (FindingClass::SilentExit, "the process ended while the port was called".into()),
+            Exit::Signal(libc::SIGTRAP) if self.c_code.is_some() => {
+                (FindingClass::Abort, "the port runs the code of the C function that it replaces".into())
+            }
+            _ => (FindingClass::Abort, summary(&self.binary, &output.stderr_text(), interrupt)),
+        }
+    }
+
     fn finding(
         &self,
         (class, what): (FindingClass, String),
@@ -203,7 +250,12 @@ impl Campaign {
         let (args, oracle) = self.show(input, interrupt)?;
         let (_, again) = self.alone(&Subject::Port, &[input], 0, true, interrupt)?;
         let subject = again.alone.into_iter().next().map(|alone| alone.shown).unwrap_or_default();
-        let what = format!("{what}, with the C original in its own process");
+        let what = match &self.c_code {
+            None => format!("{what}, with the C original in its own process"),
+            Some(_) => format!(
+                "{what}, as the port ships (release build, inputs in another order, without the code of the C function)"
+            ),
+        };
         Ok(Finding { class, what, input: input.clone(), args, oracle, subject, place: None })
     }
 }
@@ -232,17 +284,6 @@ fn difference(record: &[(String, String)], port: &AloneOutcome) -> Option<(Findi
             let part = part.or_else(|| (record.len() != other.len()).then(|| "what is compared".to_owned()));
             part.map(|name| (FindingClass::Mismatch, name))
         }
-    }
-}
-
-/// How a process ended that did not finish its inputs.
-fn ended(program: &Path, output: &Output, interrupt: &Interrupt) -> (FindingClass, String) {
-    match output.exit {
-        Exit::Code(70) | Exit::TimedOut => {
-            (FindingClass::Timeout, "the port does not return in time; the C original does".into())
-        }
-        Exit::Code(0) => (FindingClass::SilentExit, "the process ended while the port was called".into()),
-        _ => (FindingClass::Abort, summary(program, &output.stderr_text(), interrupt)),
     }
 }
 

@@ -29,5 +29,6 @@ mod wire_values;
 pub mod evaluate_inputs;
 pub mod sanitizer_report;
 mod c_alone;
+pub mod c_code;
 pub mod standalone;
 pub mod static_library;

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// A variable of the runtime, by whose address it finds out where the binary was loaded.
-const ANCHOR: &str = "implfuzz_in_port";
+pub(super) const ANCHOR: &str = "implfuzz_in_port";
 
 /// The file with the variables of the port in a fuzz binary.
 pub(super) fn file_of(binary: &Path) -> PathBuf {

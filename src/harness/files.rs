@@ -36,6 +36,7 @@ const SHARED: &[(&str, &str)] = &[
     ("runtime/src/blocks.rs", include_str!("../../templates/fuzz/runtime/blocks.rs")),
     ("runtime/src/boundary_inputs.rs", include_str!("../../templates/fuzz/runtime/boundary_inputs.rs")),
     ("runtime/src/breaking_input.rs", include_str!("../../templates/fuzz/runtime/breaking_input.rs")),
+    ("runtime/src/c_code.rs", include_str!("../../templates/fuzz/runtime/c_code.rs")),
     ("runtime/src/call_time_limit.rs", include_str!("../../templates/fuzz/runtime/call_time_limit.rs")),
     ("runtime/src/callback.rs", include_str!("../../templates/fuzz/runtime/callback.rs")),
     ("runtime/src/caller_structs.rs", include_str!("../../templates/fuzz/runtime/caller_structs.rs")),

@@ -101,12 +101,17 @@ impl<'p> Judge<'p> {
         self.build_in(&workspace.overlay(), &bin_dir, targets, replaced, Counts::Edges)
     }
 
-    /// Builds the tree for replays that count coverage. The flags differ, so it has its own target directory. With
-    /// `c`, the C side counts too.
-    pub fn build_counting(&self, targets: &[&FunctionPlan], c: bool) -> Result<PathBuf> {
-        let bin_dir = self.project.workspace.cache().join("coverage/bin");
-        let overlay = self.counting_overlay();
-        self.binary(self.build_in(&overlay, &bin_dir, targets, &[], Counts::Sources { c })?)
+    /// Builds the tree, with some files replaced, for replays that count the executions of C, if `c`, and of the port,
+    /// if `port`; otherwise the port is compiled as it ships. The binary comes into the folder `bin` of the cache.
+    pub fn build_counting(
+        &self,
+        bin: &str,
+        targets: &[&FunctionPlan],
+        (c, port): (bool, bool),
+        replaced: &[(PathBuf, String)],
+    ) -> Result<Built> {
+        let bin_dir = self.project.workspace.cache().join(bin);
+        self.build_in(&self.counting_overlay(), &bin_dir, targets, replaced, Counts::Sources { c, port })
     }
 
     /// The overlay of [`Judge::build_counting`].
@@ -114,7 +119,7 @@ impl<'p> Judge<'p> {
         self.project.workspace.cache().join("coverage/overlay")
     }
 
-    fn binary(&self, built: Built) -> Result<PathBuf> {
+    pub(super) fn binary(&self, built: Built) -> Result<PathBuf> {
         match built {
             Built::Binary(path) => Ok(path),
             Built::Errors(errors) => Err(does_not_compile(self.project, &errors)),

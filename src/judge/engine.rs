@@ -9,13 +9,14 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::Reporter;
 use crate::fuzz::campaign::{Budget, Campaign};
 use crate::fuzz::gate::HeldBack;
+use crate::fuzz::isolated_replay::Shipped;
 use crate::harness::emit::space;
 use crate::platform::process::Interrupt;
 use crate::project::FunctionPlan;
 use crate::project::ported::{PortModule, Ported};
 use crate::store::Store;
 use crate::symbol::{Function, Library};
-use crate::verdict::{RunStats, Verdict};
+use crate::verdict::{Measured, RunStats, Verdict};
 use std::path::{Path, PathBuf};
 
 impl Judge<'_> {
@@ -44,7 +45,7 @@ impl Judge<'_> {
         let known_breaks = Some(findings::known_breaks(store, planned)?);
         let literals = literals(Some(module), planned);
         let campaign = Campaign { known_breaks, literals, ..self.campaign(binary, planned) };
-        Ok(PortRun { campaign, points: self.points(planned) })
+        Ok(PortRun { campaign, points: self.points(planned), shipped: None })
     }
 
     /// The binary with the harness of a port in the tree, for runs by hand. A port that the audit rejects is not
@@ -82,6 +83,8 @@ pub struct PortRun {
     pub campaign: Campaign,
     /// The number of inputs, if they are few enough to try all.
     points: Option<u64>,
+    /// The port as it ships, or why it is not built so; `None` where grades are not measured.
+    pub shipped: Option<Measured<Shipped>>,
 }
 
 impl PortRun {
@@ -97,7 +100,7 @@ impl PortRun {
 
     /// Runs the inputs of an unrefuted run once more with the sides apart.
     pub fn isolated(&self, verdict: Verdict, interrupt: &Interrupt) -> Result<Ran> {
-        proofs::apart(&self.campaign, verdict, interrupt)
+        proofs::apart((&self.campaign, self.shipped.as_ref()), verdict, interrupt)
     }
 }
 

@@ -124,6 +124,7 @@ impl<'p> Judge<'p> {
             asks_system: self.asks_system(planned),
             held_back: None,
             known_breaks: None,
+            c_code: None,
         }
     }
 
@@ -182,16 +183,21 @@ impl<'p> Judge<'p> {
         }
     }
 
+    /// The other functions that a harness calls: steps of a call sequence, and those that make its structs.
+    fn partners<'s>(&'s self, planned: &'s FunctionPlan) -> impl Iterator<Item = &'s FunctionPlan> {
+        let contract = planned.judgeable.contract();
+        let steps = contract.and_then(|c| c.sequence.as_ref()).into_iter().flat_map(|s| s.names());
+        let makers = contract.into_iter().flat_map(|c| &c.params).flat_map(|param| &param.made_by);
+        let all = &self.project.planned;
+        steps.chain(makers).filter_map(move |name| all.iter().find(|p| p.function.name == *name))
+    }
+
     /// The hashes that determine the mutation score of a harness; the port is not among them.
     pub fn harness_hashes(&self, planned: &FunctionPlan) -> Result<HarnessHashes> {
         let contract = planned.judgeable.contract();
-        // Harnesses of other steps in the call sequence, and of functions that make its structs, matter too.
-        let steps = contract.and_then(|c| c.sequence.as_ref()).into_iter().flat_map(|s| s.names());
-        let makers = contract.into_iter().flat_map(|c| &c.params).flat_map(|param| &param.made_by);
-        let steps = steps.chain(makers);
-        let steps = steps.filter_map(|name| self.project.planned.iter().find(|p| p.function.name == *name));
         let mut harness = String::new();
-        for one in std::iter::once(planned).chain(steps) {
+        // The harnesses of its partners matter, too.
+        for one in std::iter::once(planned).chain(self.partners(planned)) {
             if let Some(contract) = one.judgeable.contract() {
                 let helpers: Vec<_> = self.project.helpers(one).map(FunctionPlan::bound).collect();
                 harness += &emit::harness(&one.bound(), contract, (&self.project.crate_name(), &helpers))?;

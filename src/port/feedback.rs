@@ -217,6 +217,18 @@ pub fn refuted_unseen(class: FindingClass) -> Feedback {
     Feedback { category, key: normalised(&format!("hidden {class}")), text }
 }
 
+/// Feedback on a difference that only the build for users shows.
+pub fn refuted_as_shipped(finding: &Finding) -> Feedback {
+    let (class, what) = (finding.class, &finding.what);
+    let category = Category::of_finding(class);
+    let mut text = format!(
+        "The candidate agrees with the C original in the build for fuzzing, and is refuted ({class}) as it ships: {what}. \
+         It must do the same in every build, for every order of calls, and without any code of the C function.\n"
+    );
+    hints(&mut text, &BTreeSet::from([category]));
+    Feedback { category, key: normalised(&format!("shipped {class}")), text }
+}
+
 /// One part of a result, marked if the other side's part differs.
 fn beside((name, own): &(String, String), others: &[(String, String)]) -> String {
     match others.iter().find(|(other, _)| other == name) {

@@ -161,5 +161,14 @@ fn accept_by_harness(worker: &Worker) -> Result<Outcome> {
         };
         Ok((ran, gate))
     })?;
-    worker.turn(move |port, session| port.judged(session, ran, gate))
+    let outcome = worker.turn(move |port, session| port.judged(session, ran, gate))?;
+    if outcome == Outcome::AcceptanceUnrefuted { accept_as_shipped(worker) } else { Ok(outcome) }
+}
+
+/// Repeats the isolated replay with the candidate as it ships.
+fn accept_as_shipped(worker: &Worker) -> Result<Outcome> {
+    let shipped = worker.compute(|_| worker.turn(|port, session| port.shipped(session)))?;
+    let Some((run, verdict)) = shipped else { return Ok(Outcome::AcceptanceUnrefuted) };
+    let ran = worker.compute(|stop| run.isolated(verdict, stop))?;
+    worker.turn(move |port, session| port.judged_as_shipped(session, ran))
 }

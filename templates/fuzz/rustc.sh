@@ -1,6 +1,7 @@
 #!/bin/sh
-# Compiles with rustc. The port, and only that, is compiled within limits, because a model may have written it, and
-# instrumented for libFuzzer where IMPLFUZZ_EDGES is set. Written by cargo-implfuzz.
+# Compiles with rustc. The port, and only that, is compiled within limits, because a model may have written it. Where
+# IMPLFUZZ_PORT_IS is `guided` it is instrumented for libFuzzer, where it is `shipped` it gets none of the flags that
+# its users would not give. Written by cargo-implfuzz.
 rustc=$1
 shift
 case "$CARGO_CRATE_NAME" in
@@ -15,8 +16,17 @@ if [ -n "$IMPLFUZZ_PORT" ] && [ "$CARGO_MANIFEST_DIR" = "$IMPLFUZZ_PORT" ]; then
     done
     # Keys of registries are cargo's alone.
     unset SSH_AUTH_SOCK $(env | sed -n 's/^\([A-Za-z0-9_]*\(TOKEN\|SECRET\|PASSWORD\|CREDENTIAL[A-Z_]*\)\)=.*/\1/p')
-    if [ -n "$IMPLFUZZ_EDGES" ]; then
-        exec "$rustc" "$@" @FLAGS@
-    fi
+    case "$IMPLFUZZ_PORT_IS" in
+    guided) set -- "$@" @FLAGS@ ;;
+    shipped)
+        for flag; do
+            shift
+            case "$flag" in
+            --cfg=fuzzing | --cfg=implfuzz_* | -Cinstrument-coverage) ;;
+            *) set -- "$@" "$flag" ;;
+            esac
+        done
+        ;;
+    esac
 fi
 exec "$rustc" "$@"

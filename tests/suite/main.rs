@@ -8,6 +8,8 @@ mod abi;
 mod abreast;
 mod allocators;
 mod analyzer;
+#[cfg(debug_assertions)]
+mod as_it_ships;
 mod bad_input;
 mod blocks;
 mod c_variables;

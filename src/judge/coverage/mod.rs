@@ -13,6 +13,7 @@ use crate::contract::types::Judgeable;
 use crate::drivers::Branches;
 use crate::error::Result;
 use crate::event::{Event, Reporter};
+use crate::fuzz::build::Built;
 use crate::fuzz::campaign::{Campaign, Subject};
 use crate::fuzz::coverage::{CSide, Counters, Reached, Tables, counters, probe};
 use crate::fuzz::replay::{Extent, Inputs, Replay};
@@ -98,7 +99,7 @@ pub fn of_symbols(
         };
         return Ok(wanted.iter().map(without).collect());
     }
-    let counting = Counting::build(judge, wanted, reporter)?;
+    let counting = Counting::build(judge, wanted, Sides::Both, reporter)?;
     reporter.event(Event::StepStarted { step: "replaying inputs".into(), total: Some(wanted.len() as u64) });
     let all = wanted.iter().map(|planned| counting.of(judge, planned)).collect::<Result<Vec<_>>>()?;
     let inputs: u64 = all.iter().map(|reach| reach.inputs.replayed).sum();
@@ -119,6 +120,14 @@ fn no_inputs(judge: &Judge, planned: &FunctionPlan) -> Option<String> {
     }
 }
 
+/// Whose coverage a build counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sides {
+    Both,
+    /// C's alone; the port is compiled as it ships.
+    C,
+}
+
 /// The build that counts coverage.
 #[derive(Debug)]
 pub struct Counting {
@@ -133,7 +142,12 @@ impl Counting {
     ///
     /// # Errors
     /// If the coverage data is not understood, and Ctrl-C.
-    pub fn build(judge: &Judge, wanted: &[&FunctionPlan], reporter: &mut dyn Reporter) -> Result<Self> {
+    pub fn build(
+        judge: &Judge,
+        wanted: &[&FunctionPlan],
+        sides: Sides,
+        reporter: &mut dyn Reporter,
+    ) -> Result<Self> {
         let project = judge.project;
         reporter.event(judge.building("for coverage")?);
         let toolchain = project.toolchain(judge.interrupt)?;
@@ -143,10 +157,27 @@ impl Counting {
             let help = Some("cargo implfuzz doctor --install installs clang".to_owned());
             reporter.event(Event::Warning { text, help });
         }
-        let binary = judge.build_counting(wanted, c == CSide::Measured)?;
+        let counts = (c == CSide::Measured, sides == Sides::Both);
+        let bin = if sides == Sides::Both { "coverage/bin" } else { "coverage/shipped" };
+        let binary = judge.binary(judge.build_counting(bin, wanted, counts, &[])?)?;
         let tables = Tables::read(&binary)?;
         reporter.event(Event::StepFinished { message: "built for coverage".into() });
         Ok(Self { binary, tables, c, proved: proved::Proved::default() })
+    }
+
+    /// The binary that counts C alone has the port as it ships.
+    pub fn binary(&self) -> &Path {
+        &self.binary
+    }
+
+    /// Builds one function's harness with other files as this build is made, into a folder of its own.
+    pub fn build_with(
+        &self,
+        judge: &Judge,
+        (bin, planned): (&str, &FunctionPlan),
+        replaced: &[(PathBuf, String)],
+    ) -> Result<Built> {
+        judge.build_counting(bin, &[planned], (self.c == CSide::Measured, false), replaced)
     }
 
     /// The coverage of one function by its inputs.

@@ -1,12 +1,14 @@
 //! The proofs that a port needs besides the campaign, the same for `verify` and `port`.
 
 mod linked;
+mod shipped;
 
 pub use linked::{Linked, refused, still_c};
 
 use crate::error::{ErrorKind, Result};
 use crate::fuzz::campaign::Campaign;
-use crate::judge::coverage::Counting;
+use crate::fuzz::isolated_replay::Shipped;
+use crate::judge::coverage::{Counting, Sides};
 use crate::judge::mutation_score::Adequacy;
 use crate::judge::{Judge, Judging};
 use crate::platform::process::Interrupt;
@@ -19,8 +21,9 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub struct Grounds {
     worth: BTreeMap<SymbolKey, Adequacy>,
-    /// The coverage build, or why coverage is not measured.
-    counting: Measured<Counting>,
+    /// The build that counts the coverage of C and has the ports as they ship, or why there is none. `None` where grades
+    /// are not measured.
+    counting: Option<Measured<Counting>>,
 }
 
 impl Grounds {
@@ -29,15 +32,15 @@ impl Grounds {
         let worth = judging.adequacy(judged)?;
         let is_measured = judging.judge.project.config.grade.measure && !judged.is_empty();
         if !is_measured {
-            return Ok(Self { worth, counting: Measured::default() });
+            return Ok(Self { worth, counting: None });
         }
         // A Rust compiler with an unknown coverage format keeps ports from being verified, not from being judged.
-        let counting = match Counting::build(judging.judge, judged, judging.reporter) {
+        let counting = match Counting::build(judging.judge, judged, Sides::C, judging.reporter) {
             Ok(counting) => Measured::Yes(counting),
             Err(error) if error.kind() == ErrorKind::Environment => Measured::No(error.to_string()),
             Err(error) => return Err(error),
         };
-        Ok(Self { worth, counting })
+        Ok(Self { worth, counting: Some(counting) })
     }
 
     /// Why the harness of a function can judge no port.
@@ -61,9 +64,9 @@ impl Grounds {
             (_, Verdict::Unrefuted(stats)) if stats.space.is_some() => {
                 Measured::No("every input was run".into())
             }
-            (Measured::Yes(counting), Verdict::Unrefuted(_)) => counting.of_c(judge, planned)?,
-            (Measured::No(why), Verdict::Unrefuted(_)) => Measured::No(why.clone()),
-            (_, Verdict::Refuted { .. } | Verdict::CFault { .. } | Verdict::Vacuous { .. }) => {
+            (Some(Measured::Yes(counting)), Verdict::Unrefuted(_)) => counting.of_c(judge, planned)?,
+            (Some(Measured::No(why)), Verdict::Unrefuted(_)) => Measured::No(why.clone()),
+            (None, _) | (_, Verdict::Refuted { .. } | Verdict::CFault { .. } | Verdict::Vacuous { .. }) => {
                 Measured::default()
             }
         };
@@ -74,10 +77,18 @@ impl Grounds {
 /// The verdict of a run with its isolated replay, and the share of agreeing inputs.
 pub type Ran = (Verdict, Measured<Share>);
 
-/// Replays the inputs of an unrefuted run in isolation. Other verdicts stay as they are.
-pub(super) fn apart(campaign: &Campaign, verdict: Verdict, interrupt: &Interrupt) -> Result<Ran> {
+/// Replays the inputs of an unrefuted run in isolation, with the port as it ships if grades are measured. Other verdicts
+/// stay as they are.
+pub(super) fn apart(
+    (campaign, shipped): (&Campaign, Option<&Measured<Shipped>>),
+    verdict: Verdict,
+    interrupt: &Interrupt,
+) -> Result<Ran> {
     let Verdict::Unrefuted(stats) = verdict else { return Ok((verdict, Measured::default())) };
-    let apart = campaign.apart(interrupt)?;
+    let mut apart = campaign.apart(shipped.and_then(Measured::value), interrupt)?;
+    if let Some(Measured::No(why)) = shipped {
+        apart.unfinished.get_or_insert_with(|| format!("the port as it ships: {why}"));
+    }
     let verdict = match (&apart.finding, &apart.unfinished) {
         (Some(finding), _) => campaign.refuted(finding.clone().into(), stats, interrupt)?,
         (None, Some(reason)) if apart.agreed == 0 => {

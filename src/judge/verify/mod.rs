@@ -185,7 +185,7 @@ impl Judging<'_, '_> {
         }
         let budget = budget.unwrap_or_else(|| judge.acceptance_budget());
         let runs = trials.iter().map(|trial| match trial.is_open() {
-            true => Run::of(judge, &binary, trial, self.store).map(Some),
+            true => Run::of((judge, &grounds), &binary, trial, self.store).map(Some),
             false => Ok(None),
         });
         let runs: Vec<Option<Run>> = runs.collect::<Result<_>>()?;

@@ -49,10 +49,19 @@ pub struct Run {
 
 impl Run {
     /// The run of the port in this binary.
-    pub fn of(judge: &Judge, binary: &Path, trial: &Trial, store: &Store) -> Result<Self> {
+    pub fn of(
+        (judge, grounds): (&Judge, &Grounds),
+        binary: &Path,
+        trial: &Trial,
+        store: &Store,
+    ) -> Result<Self> {
         let module = judge.project.module(&trial.planned.function.module)?;
-        let port = judge.port_run(binary, trial.planned, &module, store)?;
-        Ok(Self { port, is_whole: trial.ask.is_whole() })
+        let mut port = judge.port_run(binary, trial.planned, &module, store)?;
+        let is_whole = trial.ask.is_whole();
+        if is_whole {
+            port.shipped = grounds.shipped(judge, trial.planned)?;
+        }
+        Ok(Self { port, is_whole })
     }
 
     /// Runs both sides in one process, then in isolation.

@@ -17,13 +17,16 @@ impl<'p> FunctionPort<'p> {
     /// Prepares a build of the tree with the candidate.
     pub fn build(&mut self, session: &mut Session<'p>) -> Result<LaterBuild<'p>> {
         self.say(session, "building");
+        self.looped = None;
+        session.judge.build_later(&self.bin, &self.planned.function.name, self.files(session)?)
+    }
+
+    /// The files of the port's crate that differ from the tree.
+    pub(super) fn files(&self, session: &Session<'p>) -> Result<Vec<(PathBuf, String)>> {
         let file = format!("src/{}.rs", self.planned.function.module);
         // As in the future tree: in a cycle, other functions call the candidate instead of its original.
         let callees = init::callees(session.project, (&self.planned.function.module, &self.spliced))?;
-        let replaced =
-            [(PathBuf::from(&file), self.spliced.clone()), (PathBuf::from("src/callee.rs"), callees)];
-        self.looped = None;
-        session.judge.build_later(&self.bin, &self.planned.function.name, replaced.into())
+        Ok(vec![(PathBuf::from(file), self.spliced.clone()), (PathBuf::from("src/callee.rs"), callees)])
     }
 
     /// Reads a build and its linkage. `None` if it must be repeated because another port was put into the tree.

@@ -103,6 +103,31 @@ impl<'p> FunctionPort<'p> {
         Ok(outcome)
     }
 
+    /// The run of the accepted candidate as it ships, with its verdict; `None` where grades are not measured.
+    pub fn shipped(&mut self, session: &mut Session<'p>) -> Result<Option<(PortRun, Verdict)>> {
+        let Some((verdict @ Verdict::Unrefuted(_), _)) = &self.accepted else { return Ok(None) };
+        let (verdict, mut runs) = (verdict.clone(), self.runs(session)?);
+        let (bin, files) = (format!("{}/shipped", self.bin), self.files(session)?);
+        self.say(session, "as it ships");
+        runs.port.shipped =
+            session.grounds.candidate_shipped(&session.judge, (&bin, self.planned), &files)?;
+        // The gate has shown all boundary inputs to the candidate by now.
+        runs.port.campaign.held_back = None;
+        runs.port.campaign.regressions.push(runs.hidden);
+        Ok(runs.port.shipped.is_some().then_some((runs.port, verdict)))
+    }
+
+    /// Reads the isolated replay of the candidate as it ships.
+    pub fn judged_as_shipped(&mut self, session: &mut Session<'p>, ran: Ran) -> Result<Outcome> {
+        let (good, bad) = (Outcome::AcceptanceUnrefuted, Outcome::AcceptanceRefuted);
+        let outcome = self.outcome(session, &ran.0, Inputs::Hidden, good, bad)?;
+        if let Verdict::Refuted { finding, .. } = &ran.0 {
+            self.feedback = Some(feedback::refuted_as_shipped(finding));
+        }
+        self.accepted = Some(ran);
+        Ok(outcome)
+    }
+
     fn outcome(
         &mut self,
         session: &mut Session<'p>,

@@ -7,7 +7,7 @@ use crate::fuzz::campaign::Campaign;
 use crate::fuzz::evaluate_inputs::{Kills, Outcome};
 use crate::fuzz::gate::HeldBack;
 use crate::judge::Judge;
-use crate::judge::coverage::{Counting, Missed, Side};
+use crate::judge::coverage::{Counting, Missed, Side, Sides};
 use crate::judge::mutation_score::Bench;
 use crate::platform::process::Interrupt;
 use crate::project::FunctionPlan;
@@ -43,7 +43,7 @@ impl<'a, 'p> Instruments<'a, 'p> {
         reporter: &mut dyn Reporter,
     ) -> Result<Self> {
         let bench = Bench::build(judge, planned, reporter)?;
-        let counting = Counting::build(judge, &[planned], reporter)?;
+        let counting = Counting::build(judge, &[planned], Sides::C, reporter)?;
         let own = judge.campaign(&bench.binary, planned);
         let campaign = Campaign { work: own.work.join("testgen"), ..own };
         let held_back = judge.held_back(planned)?;

@@ -5,6 +5,7 @@ pub mod arena;
 pub mod blocks;
 pub mod boundary_inputs;
 pub mod breaking_input;
+pub mod c_code;
 pub mod call_time_limit;
 pub mod callback;
 pub mod caller_structs;

@@ -9,7 +9,7 @@ use super::plain::Plain;
 use super::record::Record;
 use super::report::{self, Json, Parts};
 use super::counts::PRECONDITION;
-use super::{call_time_limit, port_variables, system_calls};
+use super::{c_code, call_time_limit, port_variables, system_calls};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -40,6 +40,7 @@ pub(super) fn run(function: &dyn Function, file: &[u8]) {
     let is_original = std::env::var("IMPLFUZZ_SUBJECT").as_deref() == Ok("original");
     let shown = std::env::var_os("IMPLFUZZ_SHOWN").is_some();
     if !is_original {
+        c_code::remove();
         system_calls::watch();
         port_variables::watch();
         call_time_limit::start((number("IMPLFUZZ_CALL_MS").unwrap_or(100) * 10).max(10_000));
@@ -108,9 +109,16 @@ fn oracle(function: &dyn Function, input: &[u8], shown: bool) -> End {
     }
 }
 
+/// Overwrites the stack that the next call will use, so that what earlier calls left there helps no port.
+#[inline(never)]
+fn overwrite_stack() {
+    std::hint::black_box(&mut [0xa5_u8; 64 << 10]);
+}
+
 fn subject(function: &dyn Function, input: &[u8], shown: bool) -> End {
     let args = function.args(input);
     guard::choose_errno(input);
+    overwrite_stack();
     let ended = call_time_limit::watched(|| catch_unwind(AssertUnwindSafe(|| function.subject(&*args))));
     if let Some(what) = system_calls::made() {
         return End::SystemCall(what);

@@ -1,0 +1,129 @@
+//! The last part of the isolated replay: the port as it ships. It has no flags of the tool and no debug assertions, meets
+//! the inputs in another order, and finds no code of the C function that it replaces.
+
+use crate::support::{MEASURED, QUICK, Ran, Repo, plant, reply};
+use cargo_implfuzz::fuzz::c_code::CCode;
+use cargo_implfuzz::fuzz::campaign::{Campaign, Subject};
+use cargo_implfuzz::fuzz::isolated_replay::Shipped;
+use cargo_implfuzz::platform::process::Interrupt;
+use cargo_implfuzz::symbol::SymbolName;
+use serde_json::{Value, json};
+
+const HEADER: &str = "unsigned by_assertion(unsigned x);\nunsigned by_cfg(unsigned x);\nunsigned by_flag(unsigned x);\n\
+    unsigned inner(unsigned x);\nunsigned outer(unsigned x);\nunsigned even(unsigned x);\nunsigned odd(unsigned x);\n";
+
+const C: &str = "#include \"ship.h\"\n\
+    unsigned by_assertion(unsigned x) { return x > 9 ? x ^ 5u : 7u; }\n\
+    unsigned by_cfg(unsigned x) { return x > 9 ? x ^ 5u : 7u; }\n\
+    unsigned by_flag(unsigned x) { return x > 9 ? x ^ 5u : 7u; }\n\
+    unsigned inner(unsigned x) { return x > 9 ? x ^ 5u : 7u; }\n\
+    unsigned outer(unsigned x) { return x > 9 ? inner(x) : 3u; }\n\
+    unsigned even(unsigned x) { return x % 9u == 0 ? 1u : odd(x % 9u - 1u); }\n\
+    unsigned odd(unsigned x) { return x % 9u == 0 ? 0u : even(x % 9u - 1u); }\n";
+
+/// Right in the builds for fuzzing, and only there.
+const CHEATS: [(&str, &str); 3] = [
+    (
+        "by_assertion",
+        "pub fn by_assertion(x: u32) -> u32 {\n    let mut right = false;\n    debug_assert!({\n        right = true;\n        \
+         true\n    });\n    if right && x > 9 { x ^ 5 } else { 7 }\n}",
+    ),
+    ("by_cfg", "pub fn by_cfg(x: u32) -> u32 {\n    if cfg!(fuzzing) && x > 9 { x ^ 5 } else { 7 }\n}"),
+    (
+        "by_flag",
+        "pub fn by_flag(x: u32) -> u32 {\n    if cfg!(any(implfuzz_edges, implfuzz_coverage)) && x > 9 { x ^ 5 } else { 7 }\n}",
+    ),
+];
+
+/// Right. `outer` and `even` call C.
+const RIGHT: [(&str, &str); 2] = [
+    (
+        "outer",
+        "pub fn outer(x: u32) -> u32 {\n    if x > 9 { unsafe { crate::callee::inner(x) } } else { 3 }\n}",
+    ),
+    (
+        "even",
+        "pub fn even(x: u32) -> u32 {\n    if x % 9 == 0 { 1 } else { unsafe { crate::callee::odd(x % 9 - 1) } }\n}",
+    ),
+];
+
+fn library() -> Repo {
+    let repo = Repo::of(&[("ship.h", HEADER), ("ship.c", C)]);
+    let mut module = repo.read("rust/src/ship.rs");
+    for (name, port) in CHEATS.iter().chain(&RIGHT) {
+        plant(&mut module, name, port).unwrap();
+    }
+    repo.write("rust/src/ship.rs", &module);
+    repo
+}
+
+fn judged(repo: &Repo) -> Vec<Value> {
+    let budget = ["--config", "fuzz.accept_seconds=2", "--config", "fuzz.accept_executions=4000"];
+    let mut command =
+        repo.command(&[&["verify", "--all", "--format", "json"], &MEASURED[..], &budget].concat());
+    command.env("IMPLFUZZ_TEST_WITHOUT_AUDIT", "1");
+    Ran::of(&mut command).json("verify")["symbols"].as_array().unwrap().clone()
+}
+
+#[test]
+fn a_port_that_is_right_in_the_build_for_fuzzing_alone_is_refuted_as_it_ships() {
+    let repo = library();
+    let judged = judged(&repo);
+    let of = |name: &str| judged.iter().find(|one| one["symbol"] == json!(name)).unwrap();
+    for (name, _) in CHEATS {
+        let (one, reason) = (of(name), of(name)["reason"].as_str().unwrap_or_default());
+        assert!(one["grade"] == "refuted" && reason.contains("as the port ships"), "{one:#}");
+    }
+    for (name, _) in RIGHT {
+        assert!(of(name)["reason"].as_str().unwrap_or_default().contains("calls C: "), "{:#}", of(name));
+    }
+    without_c(&repo);
+}
+
+#[test]
+fn a_candidate_that_is_right_in_the_build_for_fuzzing_alone_is_not_accepted() {
+    let repo = Repo::initialised();
+    let (cheat, right) = ("if cfg!(fuzzing) { x.wrapping_mul(2) } else { 7 }", "x.wrapping_mul(2)");
+    let replies =
+        [cheat, right].map(|body| reply(&format!("pub fn twice(x: u32) -> u32 {{\n    {body}\n}}")));
+    repo.model(&[&replies[0], &replies[1]]);
+    let args = [&["port", "twice", "--config", "grade.mutant_seconds=2"], &QUICK[..], &MEASURED].concat();
+    let mut command = repo.command(&args);
+    command.env("IMPLFUZZ_TEST_WITHOUT_AUDIT", "1");
+    Ran::of(&mut command).ok().shows("as the port ships").shows("accepted: 8000 executions of 10000");
+    let prompt = repo.prompt(2);
+    assert!(prompt.contains("is refuted (mismatch) as it ships: return value"), "{prompt}");
+    assert!(repo.read("rust/src/sum.rs").contains(right));
+}
+
+/// The code of a C function is really gone: here of one that a right port needs.
+fn without_c(repo: &Repo) {
+    let cache = repo.root().join(".implfuzz/cache");
+    let binary = cache.join("bin/implfuzz_all");
+    let campaign = Campaign {
+        binary,
+        target: SymbolName::new("outer"),
+        work: cache.join("fuzz/outer"),
+        regressions: Vec::new(),
+        seed: 1,
+        max_len: 64,
+        literals: Vec::new(),
+        call_timeout_ms: 1000,
+        rss_limit_mb: 1024,
+        subject: Subject::Port,
+        asks_system: false,
+        held_back: None,
+        known_breaks: None,
+        c_code: None,
+    };
+    let shipped = cache.join("coverage/shipped/implfuzz_all");
+    let found = |c_code: CCode| {
+        let shipped = Shipped { binary: shipped.clone(), c_code };
+        campaign.apart(Some(&shipped), &Interrupt::none()).unwrap().finding
+    };
+    let code = |name: &str| CCode::find(&shipped, name, None).unwrap();
+    assert_eq!(found(code("c_outer")), None);
+    let finding = found(code("c_inner")).unwrap();
+    assert!(finding.what.starts_with("the port runs the code of the C function"), "{}", finding.what);
+    assert!(CCode::find(&shipped, "c_nobody", None).unwrap_err().to_string().contains("`c_nobody`"));
+}
