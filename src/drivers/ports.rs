@@ -121,13 +121,13 @@ const MORE_OF_INPUT: u64 = 6;
 const ALIKE: u64 = 10;
 
 impl<'a> PortsBuilt<'a> {
-    /// Builds them.
+    /// Builds them below this folder.
     ///
     /// # Errors
     /// `Build` if the port does not compile, `C` if it cannot be linked with the library, and Ctrl-C.
     pub fn build(
         (project, report): (&'a Project, &'a Report),
-        candidate: Option<&Candidate>,
+        (candidate, folder): (Option<&Candidate>, &str),
         archive_of: Archive,
         interrupt: &'a Interrupt,
         reporter: &mut dyn Reporter,
@@ -140,9 +140,10 @@ impl<'a> PortsBuilt<'a> {
         let ported: Vec<(Number, &FunctionPlan)> =
             ported.filter_map(|planned| Some((number_of(project, planned)?, planned))).collect();
         let work = Work::of(project, interrupt)?;
-        let dir = work.dir("ports");
+        let dir = work.dir(folder);
         fs_err::create_dir_all(&dir)?;
-        reporter.event(Event::StepStarted { step: "building the ports beside C".into(), total: None });
+        let step = format!("building the {} beside C", folder.replace('-', " "));
+        reporter.event(Event::StepStarted { step, total: None });
         let exported: Vec<_> = ported.iter().map(|(number, planned)| (*number, planned.bound())).collect();
         let (mut texts, _) = port_for_c(project, candidates_capi_file(&exported), &is_ported)?;
         texts.extend(candidate.map(Candidate::file));

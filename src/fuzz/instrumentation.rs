@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_compiler_of_the_port_gets_no_keys() {
+    fn the_compiler_of_the_port_gets_no_keys_and_nothing_of_the_tool() {
         let dir = tempfile::tempdir().expect("a directory");
         let edges = Edges::place(dir.path()).expect("placed");
         let job =
@@ -191,7 +191,8 @@ mod tests {
         let job = job.env("CARGO_REGISTRY_TOKEN", "a-key").env("SSH_AUTH_SOCK", "a-key").env("LC_ALL", "C");
         let job = job.env("IMPLFUZZ_PORT", "/the port").env("CARGO_MANIFEST_DIR", "/the port");
         let seen = job.env("IMPLFUZZ_MEMORY", "4194304").run(&Interrupt::none()).expect("runs").stdout_text();
-        assert!(!seen.contains("a-key") && seen.contains("LC_ALL=C"), "{seen}");
+        assert!(!seen.contains("a-key") && !seen.contains("IMPLFUZZ"), "{seen}");
+        assert!(seen.contains("LC_ALL=C") && seen.contains("CARGO_MANIFEST_DIR=/the port"), "{seen}");
     }
 
     #[test]

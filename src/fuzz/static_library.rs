@@ -28,6 +28,14 @@ impl Checks {
             Self::All => &["-Coverflow-checks=on", "-Cdebug-assertions=on"],
         }
     }
+
+    /// The folder of the build. Each has its own: Cargo would take one for an older state of the other.
+    fn folder(self) -> &'static str {
+        match self {
+            Self::None => "dropin",
+            Self::All => "in-place",
+        }
+    }
 }
 
 impl Builder<'_> {
@@ -45,7 +53,7 @@ impl Builder<'_> {
         fs_err::create_dir_all(&self.target_dir)?;
         // Ports of other repositories may have the same name, and so the same library file.
         let _lock = self.lock_builds(interrupt)?;
-        let job = self.without_c(overlay, "staticlib", "dropin", &["--message-format=json"])?;
+        let job = self.without_c(overlay, "staticlib", checks.folder(), &["--message-format=json"])?;
         let job = job.arg("--print=native-static-libs").args(checks.flags());
         let output = job.run(interrupt)?;
         let (mut library, mut native) = (None, None);

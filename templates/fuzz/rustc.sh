@@ -14,9 +14,17 @@ if [ -n "$IMPLFUZZ_PORT" ] && [ "$CARGO_MANIFEST_DIR" = "$IMPLFUZZ_PORT" ]; then
     for limit in "-St @SECONDS@" "-v $IMPLFUZZ_MEMORY" "-f @BLOCKS@"; do
         ulimit $limit 2>/dev/null || :
     done
-    # Keys of registries are cargo's alone.
-    unset SSH_AUTH_SOCK $(env | sed -n 's/^\([A-Za-z0-9_]*\(TOKEN\|SECRET\|PASSWORD\|CREDENTIAL[A-Z_]*\)\)=.*/\1/p')
-    case "$IMPLFUZZ_PORT_IS" in
+    # The text of a port can read the environment. It finds what every build has: no keys, and nothing of the tool.
+    is=$IMPLFUZZ_PORT_IS
+    for name in $(env | sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p'); do
+        case "$name" in
+        PATH | HOME | TMPDIR | LC_ALL | LD_LIBRARY_PATH | LIBRARY_PATH | GCC_EXEC_PREFIX | COMPILER_PATH) ;;
+        RUSTUP_HOME | RUSTUP_TOOLCHAIN | CARGO_HOME | CARGO_MAKEFLAGS | OUT_DIR) ;;
+        CARGO_CRATE_NAME | CARGO_PRIMARY_PACKAGE | CARGO_MANIFEST_DIR | CARGO_MANIFEST_PATH | CARGO_PKG_*) ;;
+        *) unset "$name" ;;
+        esac
+    done
+    case "$is" in
     guided) set -- "$@" @FLAGS@ ;;
     shipped)
         for flag; do

@@ -9,20 +9,21 @@ use cargo_implfuzz::platform::process::Interrupt;
 use cargo_implfuzz::symbol::SymbolName;
 use serde_json::{Value, json};
 
-const HEADER: &str = "unsigned by_assertion(unsigned x);\nunsigned by_cfg(unsigned x);\nunsigned by_flag(unsigned x);\n\
+const HEADER: &str = "unsigned by_assertion(unsigned x);\nunsigned by_cfg(unsigned x);\nunsigned by_flag(unsigned x);\nunsigned by_import(unsigned x);\n\
     unsigned inner(unsigned x);\nunsigned outer(unsigned x);\nunsigned even(unsigned x);\nunsigned odd(unsigned x);\n";
 
 const C: &str = "#include \"ship.h\"\n\
     unsigned by_assertion(unsigned x) { return x > 9 ? x ^ 5u : 7u; }\n\
     unsigned by_cfg(unsigned x) { return x > 9 ? x ^ 5u : 7u; }\n\
     unsigned by_flag(unsigned x) { return x > 9 ? x ^ 5u : 7u; }\n\
+    unsigned by_import(unsigned x) { return x > 9 ? x ^ 5u : 7u; }\n\
     unsigned inner(unsigned x) { return x > 9 ? x ^ 5u : 7u; }\n\
     unsigned outer(unsigned x) { return x > 9 ? inner(x) : 3u; }\n\
     unsigned even(unsigned x) { return x % 9u == 0 ? 1u : odd(x % 9u - 1u); }\n\
     unsigned odd(unsigned x) { return x % 9u == 0 ? 0u : even(x % 9u - 1u); }\n";
 
 /// Right in the builds for fuzzing, and only there.
-const CHEATS: [(&str, &str); 3] = [
+const CHEATS: [(&str, &str); 4] = [
     (
         "by_assertion",
         "pub fn by_assertion(x: u32) -> u32 {\n    let mut right = false;\n    debug_assert!({\n        right = true;\n        \
@@ -32,6 +33,12 @@ const CHEATS: [(&str, &str); 3] = [
     (
         "by_flag",
         "pub fn by_flag(x: u32) -> u32 {\n    if cfg!(any(implfuzz_edges, implfuzz_coverage)) && x > 9 { x ^ 5 } else { 7 }\n}",
+    ),
+    (
+        "by_import",
+        "#[cfg(not(fuzzing))]\nuse self::near as answer;\n#[cfg(fuzzing)]\nuse self::right as answer;\n\n#[allow(dead_code)]\n\
+         fn near(_: u32) -> u32 {\n    7\n}\n\n#[allow(dead_code)]\nfn right(x: u32) -> u32 {\n    if x > 9 { x ^ 5 } else { 7 }\n}\n\n\
+         pub fn by_import(x: u32) -> u32 {\n    answer(x)\n}",
     ),
 ];
 

@@ -22,12 +22,17 @@ impl Judge<'_> {
     fn beside_c<'a>(
         &'a self,
         report: &'a Report,
-        candidate: Option<&Candidate>,
+        (candidate, checks): (Option<&Candidate>, Checks),
         reporter: &mut dyn Reporter,
     ) -> Result<PortsBuilt<'a>> {
         let archive =
-            |overlay: &Path, to: &Path, files: &[_]| self.static_library((overlay, Checks::All), to, files);
-        PortsBuilt::build((self.project, report), candidate, &archive, self.interrupt, reporter)
+            |overlay: &Path, to: &Path, files: &[_]| self.static_library((overlay, checks), to, files);
+        let folder = match checks {
+            Checks::All => "ports",
+            Checks::None => "ports-as-they-ship",
+        };
+        let ports = (candidate, folder);
+        PortsBuilt::build((self.project, report), ports, &archive, self.interrupt, reporter)
     }
 
     /// Judges these ports with all drivers.
@@ -42,7 +47,7 @@ impl Judge<'_> {
     ) -> Result<Vec<PortJudged>> {
         match wanted {
             [] => Ok(Vec::new()),
-            _ => self.beside_c(report, None, reporter)?.judge(wanted, reporter),
+            _ => self.beside_c(report, (None, Checks::All), reporter)?.judge(wanted, reporter),
         }
     }
 
@@ -60,7 +65,9 @@ impl Judge<'_> {
         let gone =
             || Error::new(ErrorKind::Usage, format!("`{}` is not in the library", planned.function.name));
         let number = number_of(self.project, planned).ok_or_else(gone)?;
-        let built = self.beside_c(&report, None, reporter)?;
+        // A difference at the end of a whole run is one of the port as it ships.
+        let checks = if place.call > 0 { Checks::All } else { Checks::None };
+        let built = self.beside_c(&report, (None, checks), reporter)?;
         let judged = built.again(number, (place, input))?;
         if judged.killed.is_empty() && (judged.judged == 0 || judged.broke.is_some()) {
             let text = "the input does not reach a call that can be judged any more";
@@ -97,15 +104,16 @@ impl Grounds {
             return Ok(BTreeMap::new());
         }
         let numbers: Vec<Number> = sound.keys().copied().collect();
-        let built = judge.beside_c(report, candidate, judging.reporter)?;
+        let built = judge.beside_c(report, (candidate, Checks::All), judging.reporter)?;
         let judged = built.judge_for_grades(&numbers, judging.reporter)?;
         let same = judged.iter().filter(|one| one.differs().is_none() && one.judged.judged > 0);
         let same: Vec<(Number, Vec<u64>)> = same.map(|one| (one.number, one.by_driver.clone())).collect();
-        let counted = match same.is_empty() {
-            true => None,
-            false => {
-                Some(drivers::branches(judge.project, report, &same, judge.interrupt, judging.reporter)?)
-            }
+        let (counted, shipped) = match same.is_empty() {
+            true => (None, None),
+            false => (
+                Some(drivers::branches(judge.project, report, &same, judge.interrupt, judging.reporter)?),
+                Some(judge.beside_c(report, (candidate, Checks::None), judging.reporter)?),
+            ),
         };
         let mut all = BTreeMap::new();
         for one in judged {
@@ -115,8 +123,10 @@ impl Grounds {
                 if let Some(counted) = &counted {
                     evidence.branches = coverage::in_place(judge, planned, counted, at)?;
                 }
-                let (replaced, inputs) = built.replace(one.number)?;
-                evidence.take_whole(report, replaced, inputs)?;
+                if let Some(shipped) = &shipped {
+                    let (replaced, inputs) = shipped.replace(one.number)?;
+                    evidence.take_whole(report, replaced, inputs)?;
+                }
             }
             all.insert(planned.function.key.clone(), evidence);
         }
