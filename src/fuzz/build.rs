@@ -86,13 +86,15 @@ fn as_it_ships(manifest: &str) -> Result<Vec<String>> {
     let internal = |why: &str| Error::new(ErrorKind::Internal, format!("the port's Cargo.toml {why}"));
     let name = package(manifest).ok_or_else(|| internal("names no package"))?;
     let table: toml::Table = manifest.parse().map_err(|_| internal("is not TOML"))?;
-    let own = |key: &str| table.get("profile")?.get("release")?.get(key).cloned();
-    let usual =
+    let release = table.get("profile").and_then(|profile| profile.get("release"));
+    let of_package = release.and_then(|release| release.get("package")?.get(&name));
+    let own = |key: &str| [of_package, release].into_iter().find_map(|table| table?.get(key)).cloned();
+    let usual: [(_, toml::Value); 3] =
         [("debug-assertions", false.into()), ("overflow-checks", false.into()), ("opt-level", 3.into())];
-    let setting = |(key, usual): (&str, toml::Value)| {
-        format!("--config=profile.release.package.{name:?}.{key}={}", own(key).unwrap_or(usual))
-    };
-    Ok(usual.into_iter().map(setting).collect())
+    let own = usual.map(|(key, usual)| (key, own(key).unwrap_or(usual)));
+    // The other builds have another number, so Cargo takes none of them for this one.
+    let all = own.into_iter().chain([("codegen-units", 16.into())]);
+    Ok(all.map(|(key, value)| format!("--config=profile.release.package.{name:?}.{key}={value}")).collect())
 }
 
 /// The name of a manifest's package.
@@ -200,8 +202,8 @@ impl Builder<'_> {
                 with(job, edges.env(overlay, PortIs::Guided))
             }
             Counts::Sources { c, port } => {
-                let flags =
-                    SOURCES.map(str::to_owned).into_iter().chain(link).collect::<Vec<_>>().join("\u{1f}");
+                let sources = SOURCES.map(str::to_owned).into_iter().chain([edges.mark()]);
+                let flags = sources.chain(link).collect::<Vec<_>>().join("\u{1f}");
                 let unoptimised = unoptimised(&fs::read_to_string(overlay.fuzz_manifest())?)?;
                 let job = self.cargo(overlay)?.args(unoptimised).env("CARGO_ENCODED_RUSTFLAGS", flags);
                 let job = job.env("IMPLFUZZ_COVERAGE", if c { "1" } else { "0" });
@@ -335,11 +337,13 @@ mod tests {
             let settings = as_it_ships(&format!("{manifest}\n{more}")).unwrap();
             settings.iter().map(|one| one.rsplit('.').next().unwrap().to_owned()).collect::<Vec<_>>()
         };
-        let usual = ["debug-assertions=false", "overflow-checks=false", "opt-level=3"];
+        let usual = ["debug-assertions=false", "overflow-checks=false", "opt-level=3", "codegen-units=16"];
         assert_eq!(own(""), usual);
         assert_eq!(own("[profile.dev]\noverflow-checks = true"), usual);
         let more = own("[profile.release]\noverflow-checks = true\nopt-level = \"s\"\nlto = true");
-        assert_eq!(more, ["debug-assertions=false", "overflow-checks=true", "opt-level=\"s\""]);
+        assert_eq!(more[..3], ["debug-assertions=false", "overflow-checks=true", "opt-level=\"s\""]);
+        let package = own("[profile.release]\nopt-level = 1\n[profile.release.package.kit]\nopt-level = 2");
+        assert_eq!(package[2], "opt-level=2");
     }
 
     #[test]

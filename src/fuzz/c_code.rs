@@ -4,8 +4,8 @@
 use super::port_variables::ANCHOR;
 use crate::error::{Error, ErrorKind, Result};
 use fs_err as fs;
-use object::{Object as _, ObjectSymbol as _, SymbolKind};
-use std::fmt::Write as _;
+use object::{Architecture, Object as _, ObjectSymbol as _, SymbolKind};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The places of a function's code, as the runtime reads them: the anchor's address, then `,ADDRESS:SIZE` for each. Without
@@ -14,35 +14,48 @@ use std::path::Path;
 pub struct CCode(pub String);
 
 impl CCode {
+    /// Whether there is nothing to remove.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The code in this binary of the function that the linker knows as `linked`. Compilers move parts of a function into
-    /// others, which they name after it (`f.part.0`, `f.cold`); `parts` is what those names begin with.
+    /// others, which they name after it (`f.part.0`, `f.cold`), and every unit has its own copy of a function in a header;
+    /// `own` is what those names begin with. Empty where the function has no symbol with a size, where its code has another
+    /// name as well, under which C may call it, and on processors other than x86-64.
     ///
     /// # Errors
-    /// `Internal` if the binary cannot be read, or has no such function.
-    pub fn find(binary: &Path, linked: &str, parts: Option<&str>) -> Result<Self> {
-        let failed = |why: String| {
-            let text = format!("{}: the code of `{linked}` cannot be found: {why}", binary.display());
-            Error::new(ErrorKind::Internal, text)
+    /// `Internal` if the binary cannot be read.
+    pub fn find(binary: &Path, linked: &str, own: Option<&str>) -> Result<Self> {
+        let failed = |why: &dyn std::fmt::Display| {
+            Error::new(ErrorKind::Internal, format!("{} cannot be read: {why}", binary.display()))
         };
         let bytes = fs::read(binary)?;
-        let file = object::File::parse(&*bytes).map_err(|error| failed(error.to_string()))?;
-        let is_part = |name: &str| {
-            parts.is_some_and(|start| name.strip_prefix(start).is_some_and(|rest| rest.starts_with('.')))
-        };
-        let (mut anchor, mut places) = (None, String::new());
-        for symbol in file.symbols() {
-            let Ok(name) = symbol.name() else { continue };
-            if name == ANCHOR {
-                anchor = Some(symbol.address());
-            }
-            let is_code = symbol.kind() == SymbolKind::Text && symbol.size() > 0;
-            if is_code && (name == linked || is_part(name)) {
-                write!(places, ",{}:{}", symbol.address(), symbol.size()).expect("a String takes all text");
-            }
+        let file = object::File::parse(&*bytes).map_err(|error| failed(&error))?;
+        if file.architecture() != Architecture::X86_64 {
+            return Ok(Self::default());
         }
-        let anchor = anchor
-            .filter(|_| !places.is_empty())
-            .ok_or_else(|| failed("it has no such symbol".to_owned()))?;
-        Ok(Self(format!("{anchor}{places}")))
+        let is_own = |name: &str| {
+            let rest = own.and_then(|own| name.strip_prefix(own));
+            name == linked || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let symbols: Vec<(&str, u64, u64, bool)> = file
+            .symbols()
+            .filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.size() > 0)
+            .filter_map(|symbol| {
+                Some((symbol.name().ok()?, symbol.address(), symbol.size(), symbol.is_global()))
+            })
+            .collect();
+        let code: BTreeMap<u64, u64> =
+            symbols.iter().filter(|(name, ..)| is_own(name)).map(|(_, at, size, _)| (*at, *size)).collect();
+        let has_other_name = symbols
+            .iter()
+            .any(|(name, at, _, is_global)| *is_global && code.contains_key(at) && !is_own(name));
+        let anchor = file.symbols().find(|symbol| symbol.name() == Ok(ANCHOR)).map(|symbol| symbol.address());
+        let Some(anchor) = anchor.filter(|_| !code.is_empty() && !has_other_name) else {
+            return Ok(Self::default());
+        };
+        let places = code.iter().map(|(at, size)| format!(",{at}:{size}"));
+        Ok(Self(format!("{anchor}{}", places.collect::<String>())))
     }
 }

@@ -88,14 +88,17 @@ pub struct Campaign {
     pub call_timeout_ms: u64,
     pub rss_limit_mb: u64,
     pub subject: Subject,
+    /// The variables of the library that the harness compares and puts back, by their names in `globals`. A port may change
+    /// no others.
+    pub compared: Vec<String>,
     /// Whether C asks the operating system for more than memory, so that the port may, too.
     pub asks_system: bool,
     /// Boundary inputs to leave out.
     pub held_back: Option<HeldBack>,
     /// Known C faults; new ones are examined after the run. `None`: no examination.
     pub known_breaks: Option<BTreeSet<String>>,
-    /// The binary has the port as it ships, and there the port runs without this code.
-    pub c_code: Option<CCode>,
+    /// The binary has the port as it ships; the port runs there without this code.
+    pub shipped: Option<CCode>,
 }
 
 /// What the C original is compared with.

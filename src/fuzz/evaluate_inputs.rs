@@ -337,10 +337,11 @@ alone=; case $IMPLFUZZ_SKIP in 0,1,2,4,*) alone=3;; esac
             call_timeout_ms: 100,
             rss_limit_mb: 77,
             subject: Subject::Port,
+            compared: Vec::new(),
             asks_system: false,
             held_back: None,
             known_breaks: None,
-            c_code: None,
+            shipped: None,
         }
     }
 

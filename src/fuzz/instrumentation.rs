@@ -69,8 +69,12 @@ impl Edges {
     /// Flags for every crate. Cargo does not know what the wrapper adds, so the flags must differ if the
     /// wrapper changed; otherwise cargo would reuse crates that an earlier wrapper compiled.
     pub fn rustflags(&self) -> [String; 3] {
-        let mark = format!("--cfg=implfuzz_edges=\"{}\"", self.mark);
-        ["--cfg=fuzzing".to_owned(), "--cfg=implfuzz_edges".to_owned(), mark]
+        ["--cfg=fuzzing".to_owned(), "--cfg=implfuzz_edges".to_owned(), self.mark()]
+    }
+
+    /// The flag that changes with the wrapper.
+    pub fn mark(&self) -> String {
+        format!("--cfg=implfuzz_edges=\"{}\"", self.mark)
     }
 
     /// The environment variables for cargo when it builds this overlay. Cargo asks the compiler anew what it is whenever
@@ -131,7 +135,10 @@ mod tests {
     /// The arguments that the compiler receives for a crate with this name in this folder.
     fn given(edges: &Edges, is: &str, (folder, name): (&str, &str)) -> String {
         let job = Job::new(&edges.wrapper).args(["echo", "--crate-name", name, "--cfg=fuzzing"]);
-        let job = job.args(["--cfg", "feature=\"c\"", "--cfg=implfuzz_edges=\"1\"", "-Cinstrument-coverage"]);
+        let job = job.args([
+            "--cfg", "feature=\"c-original\"", "--cfg", "feature=\"c\"", "--cfg=implfuzz_edges=\"1\"",
+            "-Cinstrument-coverage",
+        ]);
         let job = job.env("IMPLFUZZ_PORT", "/the port").env("CARGO_MANIFEST_DIR", folder);
         let job = job.env("IMPLFUZZ_MEMORY", "4194304").env("IMPLFUZZ_PORT_IS", is);
         let output = job.env("CARGO_CRATE_NAME", name).run(&Interrupt::none()).expect("runs");
@@ -142,13 +149,14 @@ mod tests {
     fn the_port_is_instrumented_and_nothing_else() {
         let dir = tempfile::tempdir().expect("a directory");
         let edges = Edges::place(dir.path()).expect("placed");
-        let own = "--cfg=fuzzing --cfg feature=\"c\" --cfg=implfuzz_edges=\"1\" -Cinstrument-coverage";
+        let own = "--cfg=fuzzing --cfg feature=\"c-original\" --cfg feature=\"c\" --cfg=implfuzz_edges=\"1\" -Cinstrument-coverage";
         let plain = |name: &str| format!("--crate-name {name} {own}\n");
         let port = ("/the port", "zlib");
         let guided = format!("--crate-name zlib {own} {}\n", FLAGS.join(" "));
         assert_eq!(given(&edges, "guided", port), guided);
         assert_eq!(given(&edges, "counted", port), plain("zlib"));
-        assert_eq!(given(&edges, "shipped", port), "--crate-name zlib --cfg feature=\"c\"\n");
+        let shipped = "--crate-name zlib --cfg feature=\"c\" --remap-path-prefix=/the port/=\n";
+        assert_eq!(given(&edges, "shipped", port), shipped);
         for is in ["guided", "counted", "shipped"] {
             for name in ["build_script_build", "build_script_mine"] {
                 assert_eq!(given(&edges, is, ("/the port", name)), plain(name));

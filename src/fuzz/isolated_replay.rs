@@ -4,6 +4,7 @@
 
 use super::c_code::CCode;
 use super::campaign::{Campaign, Subject};
+use super::changed_copies::changed_copies;
 use super::libfuzzer_process::{reported, summary};
 use super::report::{Alone, AloneOutcome, Parts, Told};
 use crate::error::Result;
@@ -13,6 +14,7 @@ use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The result of an isolated replay.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,8 +46,27 @@ impl Apart {
 pub const PRECONDITION: &str = "precondition of the contract";
 /// The value in a record for parts that a side cannot know (`record.rs` of the runtime).
 const UNKNOWN: &str = "?";
+/// All inputs, without details.
+const ALL: Part = Part { from: 0, shown: false, time: time_limits::ISOLATED_REPLAY };
+/// New inputs, as many as C runs in this time.
+const NEW: Part = Part { from: 0, shown: false, time: Duration::from_secs(3) };
+/// Processor time for a call of C on a new input, in milliseconds: most of them should be run.
+const NEW_CALL_MS: u64 = 50;
 /// Maximum number of times that the C original may end its process unnoticed by the guard.
 const ENDS: usize = 16;
+
+/// An input with the effects of C.
+type Known<'a> = (&'a Vec<u8>, &'a Parts);
+
+/// Which inputs a process runs, and what it reports.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    /// The number of the first.
+    from: usize,
+    /// With the effects of each call, for people and as text.
+    shown: bool,
+    time: Duration,
+}
 
 /// A binary with the port as it ships.
 #[derive(Debug, Clone)]
@@ -63,13 +84,7 @@ impl Campaign {
         let mut apart = Apart { inputs: inputs.len(), ..Apart::default() };
         let all: Vec<&Vec<u8>> = inputs.iter().collect();
         let original = self.original_alone(&all, false, interrupt)?;
-        let mut accepted: Vec<(&Vec<u8>, &Parts)> = original
-            .iter()
-            .filter_map(|alone| match &alone.outcome {
-                AloneOutcome::Done(record) => Some((inputs.get(alone.number)?, record)),
-                _ => None,
-            })
-            .collect();
+        let accepted = accepted_of(&inputs, &original);
         if accepted.is_empty() {
             apart.unfinished = Some("the C original accepted none of the inputs".into());
             return Ok(apart);
@@ -79,24 +94,40 @@ impl Campaign {
         }
         self.port_alone(&accepted, &mut apart, interrupt)?;
         if let (Some(shipped), None, None) = (shipped, &apart.finding, &apart.unfinished) {
-            let c_code = Some(shipped.c_code.clone());
-            let own = Campaign { binary: shipped.binary.clone(), c_code, ..self.clone() };
-            accepted.reverse();
-            apart.agreed = 0;
-            own.port_alone(&accepted, &mut apart, interrupt)?;
+            let again = self.as_shipped(shipped, (&inputs, accepted), interrupt)?;
+            apart.finding = again.finding;
+            apart.unfinished = again.unfinished.map(|why| format!("as it ships, {why}"));
         }
         Ok(apart)
     }
 
-    /// Runs the port alone on inputs of which C's effects are known.
-    fn port_alone(
+    /// Runs the port as it ships on inputs of which C's effects are known, from the last to the first, and on new ones: what
+    /// differs in this build alone has left no input in the corpus.
+    fn as_shipped(
         &self,
-        accepted: &[(&Vec<u8>, &Parts)],
-        apart: &mut Apart,
+        shipped: &Shipped,
+        (inputs, known): (&[Vec<u8>], Vec<Known<'_>>),
         interrupt: &Interrupt,
-    ) -> Result<()> {
+    ) -> Result<Apart> {
+        let new = changed_copies(inputs, self.seed, usize::try_from(self.max_len).unwrap_or(usize::MAX));
+        let quick = Campaign { call_timeout_ms: self.call_timeout_ms.min(NEW_CALL_MS), ..self.clone() };
+        let (_, told) = quick.alone(&Subject::Original, &new.iter().collect::<Vec<_>>(), NEW, interrupt)?;
+        let mut all = accepted_of(&new, &told.alone);
+        all.extend(known.into_iter().rev());
+        let own = Campaign {
+            binary: shipped.binary.clone(),
+            shipped: Some(shipped.c_code.clone()),
+            ..self.clone()
+        };
+        let mut apart = Apart::default();
+        own.port_alone(&all, &mut apart, interrupt)?;
+        Ok(apart)
+    }
+
+    /// Runs the port alone on inputs of which C's effects are known.
+    fn port_alone(&self, accepted: &[Known<'_>], apart: &mut Apart, interrupt: &Interrupt) -> Result<()> {
         let bytes: Vec<&Vec<u8>> = accepted.iter().map(|(input, _)| *input).collect();
-        let (output, told) = self.alone(&Subject::Port, &bytes, 0, false, interrupt)?;
+        let (output, told) = self.alone(&Subject::Port, &bytes, ALL, interrupt)?;
         for ((input, record), alone) in accepted.iter().zip(&told.alone) {
             let Some((class, what)) = difference(record, &alone.outcome) else {
                 apart.agreed += 1;
@@ -177,7 +208,8 @@ impl Campaign {
     ) -> Result<Vec<Alone>> {
         let mut all: Vec<Alone> = Vec::new();
         for _ in 0..ENDS {
-            let (output, told) = self.alone(&Subject::Original, inputs, all.len(), shown, interrupt)?;
+            let part = Part { from: all.len(), shown, ..ALL };
+            let (output, told) = self.alone(&Subject::Original, inputs, part, interrupt)?;
             all.extend(told.alone);
             if told.alone_done || all.len() >= inputs.len() {
                 break;
@@ -197,31 +229,28 @@ impl Campaign {
         Ok(all)
     }
 
-    /// Runs one side on the inputs from number `from` on.
-    pub(super) fn alone(
+    /// Runs one side on a part of the inputs.
+    fn alone(
         &self,
         side: &Subject,
         inputs: &[&Vec<u8>],
-        from: usize,
-        shown: bool,
+        part: Part,
         interrupt: &Interrupt,
     ) -> Result<(Output, Told)> {
         let own = Campaign { subject: side.clone(), ..self.clone() };
-        let own = match (&own.c_code, side) {
-            (Some(c_code), Subject::Port) => {
-                own.job_on("apart", "inputs-apart", framed(inputs))?.env("IMPLFUZZ_C_CODE", &c_code.0)
-            }
-            _ => own.job_on("apart", "inputs-apart", framed(inputs))?,
-        };
         let mut job = own
-            .env("IMPLFUZZ_FROM", from.to_string())
-            .env("IMPLFUZZ_SECONDS", time_limits::ISOLATED_REPLAY.as_secs().to_string())
-            .timeout(time_limits::ISOLATED_REPLAY * 3);
-        if shown {
+            .job_on("apart", "inputs-apart", framed(inputs))?
+            .env("IMPLFUZZ_FROM", part.from.to_string())
+            .env("IMPLFUZZ_SECONDS", part.time.as_secs().to_string())
+            .timeout(time_limits::ISOLATED_REPLAY + part.time * 2);
+        if let (Some(c_code), Subject::Port) = (&self.shipped, side) {
+            job = job.env("IMPLFUZZ_C_CODE", &c_code.0);
+        }
+        if part.shown {
             job = job.env("IMPLFUZZ_SHOWN", "1");
         }
         // The results become tests, and tests start with `errno` 0.
-        if shown && *side == Subject::Original {
+        if part.shown && *side == Subject::Original {
             job = job.env("IMPLFUZZ_ERRNO", "0");
         }
         self.told(job, interrupt)
@@ -234,7 +263,7 @@ impl Campaign {
                 (FindingClass::Timeout, "the port does not return in time; the C original does".into())
             }
             Exit::Code(0) => (FindingClass::SilentExit, "the process ended while the port was called".into()),
-            Exit::Signal(libc::SIGTRAP) if self.c_code.is_some() => {
+            Exit::Signal(libc::SIGTRAP) if self.shipped.as_ref().is_some_and(|code| !code.is_empty()) => {
                 (FindingClass::Abort, "the port runs the code of the C function that it replaces".into())
             }
             _ => (FindingClass::Abort, summary(&self.binary, &output.stderr_text(), interrupt)),
@@ -248,14 +277,16 @@ impl Campaign {
         interrupt: &Interrupt,
     ) -> Result<Finding> {
         let (args, oracle) = self.show(input, interrupt)?;
-        let (_, again) = self.alone(&Subject::Port, &[input], 0, true, interrupt)?;
+        let (_, again) = self.alone(&Subject::Port, &[input], Part { shown: true, ..ALL }, interrupt)?;
         let subject = again.alone.into_iter().next().map(|alone| alone.shown).unwrap_or_default();
-        let what = match &self.c_code {
-            None => format!("{what}, with the C original in its own process"),
-            Some(_) => format!(
-                "{what}, as the port ships (release build, inputs in another order, without the code of the C function)"
-            ),
+        let without = match &self.shipped {
+            None => ", with the C original in its own process",
+            Some(code) if code.is_empty() => ", as the port ships (release build, inputs in another order)",
+            Some(_) => {
+                ", as the port ships (release build, inputs in another order, without the code of the C function)"
+            }
         };
+        let what = format!("{what}{without}");
         Ok(Finding { class, what, input: input.clone(), args, oracle, subject, place: None })
     }
 }
@@ -268,6 +299,15 @@ pub(super) fn framed(inputs: &[&Vec<u8>]) -> Vec<u8> {
         bytes.extend(input.iter());
     }
     bytes
+}
+
+/// The inputs that C accepts, with its effects.
+fn accepted_of<'a>(inputs: &'a [Vec<u8>], original: &'a [Alone]) -> Vec<Known<'a>> {
+    let accepted = |alone: &'a Alone| match &alone.outcome {
+        AloneOutcome::Done(record) => Some((inputs.get(alone.number)?, record)),
+        _ => None,
+    };
+    original.iter().filter_map(accepted).collect()
 }
 
 /// The first part in which the port's effects differ from C's, or how it failed.

@@ -30,5 +30,6 @@ pub mod evaluate_inputs;
 pub mod sanitizer_report;
 mod c_alone;
 pub mod c_code;
+mod changed_copies;
 pub mod standalone;
 pub mod static_library;

@@ -1,5 +1,6 @@
 //! Finds the variables of the port in a fuzz binary, so that the runtime can tell a port that keeps something between
-//! calls. The variables of the library (`globals`) are not among them: contracts say what becomes of those.
+//! calls. Those of the library (`globals`) are among them: a contract says which of them the harness compares and puts
+//! back, and a port may change no others.
 
 use crate::audit::linkage::path;
 use crate::error::{Error, ErrorKind, Result};
@@ -21,7 +22,7 @@ pub(super) fn file_of(binary: &Path) -> PathBuf {
 }
 
 /// Writes [`file_of`] a binary with this compiled port: a line for the anchor, then one for each variable, with the kind
-/// (`static` or `thread`), the address or the offset in the thread's block, the size, and the path.
+/// (`library`, `static` or `thread`), the address or the offset in the thread's block, the size, and the path.
 ///
 /// # Errors
 /// `Internal` if an object file cannot be read, or the binary lacks the anchor.
@@ -53,7 +54,8 @@ fn variables(rlib: &[u8]) -> object::Result<BTreeSet<String>> {
             let name = symbol.name()?;
             // Counters, which the compiler makes. A static of Rust that only its crate sees has another name.
             let is_counter = symbol.is_local() && name.starts_with("__sancov_gen_");
-            if kind(&file, symbol.section())?.is_some() && !is_counter && !is_of_library(&path(name)) {
+            let is_counter = is_counter && is_of_counters(&file, symbol.section())?;
+            if kind(&file, symbol.section())?.is_some() && !is_counter {
                 names.insert(name.to_owned());
             }
         }
@@ -61,11 +63,16 @@ fn variables(rlib: &[u8]) -> object::Result<BTreeSet<String>> {
     Ok(names)
 }
 
-/// Whether a path is that of a static in `globals`, and not of one in code for a type from there.
-fn is_of_library(path: &str) -> bool {
+/// The name of a static in `globals`; none for one in code for a type from there.
+fn of_library(path: &str) -> Option<&str> {
     let mut parts = path.split("::");
-    let in_globals = parts.nth(1) == Some("globals") && parts.next().is_some() && parts.next().is_none();
-    in_globals && !path.contains('<')
+    let name = parts.nth(2).filter(|_| parts.next().is_none() && !path.contains('<'))?;
+    (path.split("::").nth(1) == Some("globals")).then_some(name)
+}
+
+fn is_of_counters(file: &object::File, section: SymbolSection) -> object::Result<bool> {
+    let SymbolSection::Section(index) = section else { return Ok(false) };
+    Ok(file.section_by_index(index)?.name()?.starts_with("__sancov_"))
 }
 
 /// Whether what is in a section can change while the program runs, and how it is found.
@@ -94,7 +101,11 @@ fn lines(binary: &[u8], names: &BTreeSet<String>) -> std::result::Result<String,
         // ELF gives a thread's variable its offset as its value.
         if let Some(kind) = kind(&file, symbol.section()).map_err(|error| error.to_string())? {
             let (at, size, path) = (symbol.address(), symbol.size(), path(name));
-            let path = path.split_once("::").map_or(path.as_str(), |(_, path)| path);
+            let (kind, path) = match (of_library(&path), path.split_once("::")) {
+                (Some(name), _) => ("library", name),
+                (None, Some((_, path))) => (kind, path),
+                (None, None) => (kind, path.as_str()),
+            };
             writeln!(text, "{kind} {at} {size} {path}").expect("a String takes all text");
         }
     }
@@ -104,18 +115,19 @@ fn lines(binary: &[u8], names: &BTreeSet<String>) -> std::result::Result<String,
 
 #[cfg(test)]
 mod tests {
-    use super::is_of_library;
+    use super::of_library;
 
     #[test]
     fn only_statics_in_globals_are_the_library_s() {
-        assert!(is_of_library("kit::globals::COUNT"));
+        assert_eq!(of_library("kit::globals::COUNT"), Some("COUNT"));
         for path in [
             "kit::kit::globals::COUNT",
             "kit::globals::f::COUNT",
             "<kit::globals::S as kit::a::T>::f::COUNT",
+            "kit::a::COUNT",
             "globals",
         ] {
-            assert!(!is_of_library(path), "{path}");
+            assert_eq!(of_library(path), None, "{path}");
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::platform::process::{Exit, Interrupt, Job, Kind, Limits, Output, Sandb
 use crate::verdict::{RunStats, Verdict};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 impl Campaign {
     /// Runs with all boundary inputs, with counterexamples in `hidden` from earlier gates, and with another
@@ -160,6 +161,7 @@ impl Campaign {
             .env("IMPLFUZZ_CALL_MS", self.call_timeout_ms.to_string())
             .env("ASAN_OPTIONS", ASAN_OPTIONS)
             .env("IMPLFUZZ_VARIABLES", port_variables::file_of(&self.binary))
+            .env("IMPLFUZZ_COMPARED", self.compared.join(" "))
             .limits(Limits { file_size: Some(64 << 20), no_core: true, ..Limits::default() })
             .sandbox(self.sandbox(Kind::Computation));
         if let Some(side) = side {
@@ -207,6 +209,7 @@ impl Campaign {
     ) -> Result<(Output, Told)> {
         let nonce = nonce()?;
         let (mut told, mut line) = (Told::default(), Vec::new());
+        let start = Instant::now();
         let output =
             job.env("IMPLFUZZ_NONCE", &nonce).with_report().run_with(interrupt, &mut |stream, bytes| {
                 if stream != Stream::Report {
@@ -220,7 +223,8 @@ impl Campaign {
                         line.push(*byte);
                     }
                 }
-                see(&told.stats);
+                let millis = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+                see(&RunStats { millis, ..told.stats.clone() });
             })?;
         Ok((output, told))
     }

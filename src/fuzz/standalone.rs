@@ -3,6 +3,7 @@
 use super::build::Builder;
 use super::cargo::cargo;
 use super::disk_space;
+use super::instrumentation::{Edges, PortIs};
 use super::overlay::Overlay;
 use crate::digest::of_parts;
 use crate::error::Result;
@@ -58,7 +59,11 @@ impl Builder<'_> {
     ) -> Result<Job> {
         // Cargo takes crates of the same name in two places for one, and one that was built later for the newer one.
         let place = of_parts([overlay.dir().as_os_str().as_encoded_bytes()]);
-        Ok(cargo(self.toolchain, &self.user_dir)?
+        let wrapped = Edges::place(&self.target_dir)?.env(overlay, PortIs::Counted);
+        let job = wrapped
+            .into_iter()
+            .fold(cargo(self.toolchain, &self.user_dir)?, |job, (key, value)| job.env(key, value));
+        Ok(job
             .args(["rustc", "--release", "--lib", "--crate-type", crate_type, "--no-default-features"])
             .args(["--features", "capi"])
             .args(flags)

@@ -8,7 +8,7 @@ use crate::evidence::fingerprint::{CTree, Crate, DependencyGraph, Links, Root, s
 use crate::evidence::lock::{ChunkLine, Entry, roots};
 use crate::project::Project;
 use crate::symbol::{Function, SymbolKey};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The C files of the tree, the links of their chunks, and the hash of each function.
 pub(super) struct CSide {
@@ -56,6 +56,22 @@ impl CSide {
         let back = Callers::of(self.links.iter()).ways_back(own);
         let leads_back = |chunks: &Vec<String>| chunks.iter().any(|id| back.contains(id.as_str()));
         self.chunks.iter().filter(|(_, chunks)| leads_back(chunks)).map(|(key, _)| key).collect()
+    }
+
+    /// Functions whose C text leads to that of `function` in any way: by calls, addresses, or tables; by key. With itself.
+    pub fn leading_to(&self, function: &Function) -> BTreeSet<&SymbolKey> {
+        let mut users: HashMap<&str, Vec<&str>> = HashMap::new();
+        for (user, links) in &self.links {
+            links.calls.iter().chain(&links.uses).for_each(|used| users.entry(used).or_default().push(user));
+        }
+        let own = self.chunks.get(&function.key).into_iter().flatten().map(String::as_str);
+        let mut open: Vec<&str> = own.collect();
+        let mut found: BTreeSet<&str> = open.iter().copied().collect();
+        while let Some(next) = open.pop() {
+            open.extend(users.get(next).into_iter().flatten().filter(|user| found.insert(user)));
+        }
+        let leads = |chunks: &Vec<String>| chunks.iter().any(|id| found.contains(id.as_str()));
+        self.chunks.iter().filter(|(_, chunks)| leads(chunks)).map(|(key, _)| key).collect()
     }
 }
 

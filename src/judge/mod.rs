@@ -109,6 +109,7 @@ impl<'p> Judge<'p> {
         let params = planned.judgeable.contract().into_iter().flat_map(|contract| &contract.params);
         let longest = params.map(|param| param.role.facts().input_bytes);
         let globals = planned.judgeable.contract().into_iter().flat_map(|c| &c.globals);
+        let compared = globals.clone().map(|used| used.name.to_string()).collect();
         let globals = globals.map(|used| input_bytes(&self.project.library, used));
         Campaign {
             binary: binary.to_owned(),
@@ -121,10 +122,11 @@ impl<'p> Judge<'p> {
             call_timeout_ms: fuzz.call_timeout_ms,
             rss_limit_mb: fuzz.rss_limit_mb,
             subject: Subject::Port,
+            compared,
             asks_system: self.asks_system(planned),
             held_back: None,
             known_breaks: None,
-            c_code: None,
+            shipped: None,
         }
     }
 

@@ -229,6 +229,14 @@ pub fn refuted_as_shipped(finding: &Finding) -> Feedback {
     Feedback { category, key: normalised(&format!("shipped {class}")), text }
 }
 
+/// Feedback on what only the build for users shows of a candidate.
+pub fn refused_as_shipped(reason: &str) -> Feedback {
+    let text = format!(
+        "The candidate passes in the build for fuzzing, and is refused as it ships: {reason}. It must be the same in every build.\n"
+    );
+    Feedback { category: Category::Audit, key: normalised(&format!("shipped {reason}")), text }
+}
+
 /// One part of a result, marked if the other side's part differs.
 fn beside((name, own): &(String, String), others: &[(String, String)]) -> String {
     match others.iter().find(|(other, _)| other == name) {

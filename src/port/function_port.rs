@@ -9,6 +9,8 @@ mod runs;
 mod trace;
 mod translating;
 
+pub use runs::Ships;
+
 use super::context::PortContext;
 use super::feedback::{self, AuditNote, Candidate, Feedback};
 use super::lessons::Lessons;

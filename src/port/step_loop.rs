@@ -3,7 +3,7 @@
 //! The supervisor, which is pure, chooses each step and interprets its outcome. This module takes the steps: work
 //! that needs the session is a turn with it, and long work (models, builds, runs) happens between turns.
 
-use super::function_port::Room;
+use super::function_port::{Room, Ships};
 use super::result::PortResult;
 use super::supervisor::{self, Outcome, SMOKE_EXECUTIONS, Step};
 use super::worker::Worker;
@@ -167,8 +167,11 @@ fn accept_by_harness(worker: &Worker) -> Result<Outcome> {
 
 /// Repeats the isolated replay with the candidate as it ships.
 fn accept_as_shipped(worker: &Worker) -> Result<Outcome> {
-    let shipped = worker.compute(|_| worker.turn(|port, session| port.shipped(session)))?;
-    let Some((run, verdict)) = shipped else { return Ok(Outcome::AcceptanceUnrefuted) };
-    let ran = worker.compute(|stop| run.isolated(verdict, stop))?;
-    worker.turn(move |port, session| port.judged_as_shipped(session, ran))
+    match worker.compute(|_| worker.turn(|port, session| port.shipped(session)))? {
+        Ships::Done(outcome) => Ok(outcome),
+        Ships::Run(run, verdict) => {
+            let ran = worker.compute(|stop| run.isolated(verdict, stop))?;
+            worker.turn(move |port, session| port.judged_as_shipped(session, ran))
+        }
+    }
 }

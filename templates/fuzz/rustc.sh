@@ -29,11 +29,17 @@ if [ -n "$IMPLFUZZ_PORT" ] && [ "$CARGO_MANIFEST_DIR" = "$IMPLFUZZ_PORT" ]; then
     shipped)
         for flag; do
             shift
-            case "$flag" in
-            --cfg=fuzzing | --cfg=implfuzz_* | -Cinstrument-coverage) ;;
+            case "$last $flag" in
+            *" --cfg=fuzzing" | *" --cfg=implfuzz_"* | *" -Cinstrument-coverage" | *" --cfg") ;;
+            "--cfg feature=\"c-original\"") ;;
+            "--cfg "*) set -- "$@" --cfg "$flag" ;;
             *) set -- "$@" "$flag" ;;
             esac
+            last=$flag
         done
+        # Paths as in a build by its users.
+        set -- "$@" "--remap-path-prefix=$CARGO_MANIFEST_DIR/="
+        export CARGO_MANIFEST_DIR=/port CARGO_MANIFEST_PATH=/port/Cargo.toml OUT_DIR=/port/out
         ;;
     esac
 fi

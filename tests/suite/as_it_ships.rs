@@ -9,57 +9,99 @@ use cargo_implfuzz::platform::process::Interrupt;
 use cargo_implfuzz::symbol::SymbolName;
 use serde_json::{Value, json};
 
-const HEADER: &str = "unsigned by_assertion(unsigned x);\nunsigned by_cfg(unsigned x);\nunsigned by_flag(unsigned x);\nunsigned by_import(unsigned x);\n\
-    unsigned inner(unsigned x);\nunsigned outer(unsigned x);\nunsigned even(unsigned x);\nunsigned odd(unsigned x);\n";
-
-const C: &str = "#include \"ship.h\"\n\
-    unsigned by_assertion(unsigned x) { return x > 9 ? x ^ 5u : 7u; }\n\
-    unsigned by_cfg(unsigned x) { return x > 9 ? x ^ 5u : 7u; }\n\
-    unsigned by_flag(unsigned x) { return x > 9 ? x ^ 5u : 7u; }\n\
-    unsigned by_import(unsigned x) { return x > 9 ? x ^ 5u : 7u; }\n\
-    unsigned inner(unsigned x) { return x > 9 ? x ^ 5u : 7u; }\n\
-    unsigned outer(unsigned x) { return x > 9 ? inner(x) : 3u; }\n\
-    unsigned even(unsigned x) { return x % 9u == 0 ? 1u : odd(x % 9u - 1u); }\n\
-    unsigned odd(unsigned x) { return x % 9u == 0 ? 0u : even(x % 9u - 1u); }\n";
-
-/// Right in the builds for fuzzing, and only there.
-const CHEATS: [(&str, &str); 4] = [
+/// Right in the builds for fuzzing, and only there, with what is told of it. Each is a port of `x > 9 ? x ^ 5 : 7`.
+const CHEATS: [(&str, &str, &str); 11] = [
     (
         "by_assertion",
         "pub fn by_assertion(x: u32) -> u32 {\n    let mut right = false;\n    debug_assert!({\n        right = true;\n        \
          true\n    });\n    if right && x > 9 { x ^ 5 } else { 7 }\n}",
+        WITHOUT_C,
     ),
-    ("by_cfg", "pub fn by_cfg(x: u32) -> u32 {\n    if cfg!(fuzzing) && x > 9 { x ^ 5 } else { 7 }\n}"),
+    (
+        "by_cfg",
+        "pub fn by_cfg(x: u32) -> u32 {\n    if cfg!(fuzzing) && x > 9 { x ^ 5 } else { 7 }\n}",
+        WITHOUT_C,
+    ),
     (
         "by_flag",
         "pub fn by_flag(x: u32) -> u32 {\n    if cfg!(any(implfuzz_edges, implfuzz_coverage)) && x > 9 { x ^ 5 } else { 7 }\n}",
+        WITHOUT_C,
     ),
     (
         "by_import",
         "#[cfg(not(fuzzing))]\nuse self::near as answer;\n#[cfg(fuzzing)]\nuse self::right as answer;\n\n#[allow(dead_code)]\n\
          fn near(_: u32) -> u32 {\n    7\n}\n\n#[allow(dead_code)]\nfn right(x: u32) -> u32 {\n    if x > 9 { x ^ 5 } else { 7 }\n}\n\n\
          pub fn by_import(x: u32) -> u32 {\n    answer(x)\n}",
+        WITHOUT_C,
+    ),
+    (
+        "by_feature",
+        "pub fn by_feature(x: u32) -> u32 {\n    if cfg!(feature = \"c-original\") && x > 9 { x ^ 5 } else { 7 }\n}",
+        WITHOUT_C,
+    ),
+    (
+        "by_place",
+        "pub fn by_place(x: u32) -> u32 {\n    if file!().starts_with('/') && x > 9 { x ^ 5 } else { 7 }\n}",
+        WITHOUT_C,
+    ),
+    (
+        "by_manifest",
+        "pub fn by_manifest(x: u32) -> u32 {\n    if env!(\"CARGO_MANIFEST_DIR\").contains(\".implfuzz\") && x > 9 { x ^ 5 } else { 7 }\n}",
+        WITHOUT_C,
+    ),
+    (
+        "rarely",
+        "pub fn rarely(x: u32) -> u32 {\n    if !cfg!(fuzzing) && x % 297 == 3 { return 1 }\n    if x > 9 { x ^ 5 } else { 7 }\n}",
+        WITHOUT_C,
+    ),
+    (
+        "by_call",
+        "pub fn by_call(x: u32) -> u32 {\n    if !cfg!(fuzzing) { return unsafe { crate::ffi::by_call(x) } }\n    if x > 9 { x ^ 5 } else { 7 }\n}",
+        "linkage",
+    ),
+    // `even` runs as C and calls it.
+    (
+        "odd",
+        "pub fn odd(x: u32) -> u32 {\n    if !cfg!(fuzzing) || x % 9 == 0 { 0 } else { unsafe { crate::callee::even(x % 9 - 1) } }\n}",
+        "as the port ships (release build, inputs in another order)",
+    ),
+    // `calls_table` runs as C, and calls it through a table.
+    (
+        "by_table",
+        "pub fn by_table(x: u32) -> u32 {\n    if !cfg!(fuzzing) { return 7 }\n    if x > 9 { x ^ 5 } else { \
+         unsafe { crate::callee::calls_table(x + 99) & 7 } }\n}",
+        "as the port ships (release build, inputs in another order)",
     ),
 ];
 
-/// Right. `outer` and `even` call C.
-const RIGHT: [(&str, &str); 2] = [
-    (
-        "outer",
-        "pub fn outer(x: u32) -> u32 {\n    if x > 9 { unsafe { crate::callee::inner(x) } } else { 3 }\n}",
-    ),
-    (
-        "even",
-        "pub fn even(x: u32) -> u32 {\n    if x % 9 == 0 { 1 } else { unsafe { crate::callee::odd(x % 9 - 1) } }\n}",
-    ),
-];
+const WITHOUT_C: &str =
+    "as the port ships (release build, inputs in another order, without the code of the C function)";
+
+/// Right, with a callee in C.
+const OUTER: &str =
+    "pub fn outer(x: u32) -> u32 {\n    if x > 9 { unsafe { crate::callee::inner(x) } } else { 3 }\n}";
+
+const MORE: &str = "unsigned inner(unsigned x) { return x > 9 ? x ^ 5u : 7u; }\n\
+    unsigned outer(unsigned x) { return x > 9 ? inner(x) : 3u; }\n\
+    unsigned even(unsigned x) { return x % 9u == 0 ? 1u : odd(x % 9u - 1u); }\n\
+    unsigned (*const table[1])(unsigned) = {by_table};\n\
+    unsigned calls_table(unsigned x) { return table[x % 1u](x); }\n\
+    unsigned by_table(unsigned x) { return x > 9 ? x ^ 5u : calls_table(x + 99u) & 7u; }\n\
+    unsigned odd(unsigned x) { return x % 9u == 0 ? 0u : even(x % 9u - 1u); }\n";
 
 fn library() -> Repo {
-    let repo = Repo::of(&[("ship.h", HEADER), ("ship.c", C)]);
+    let names = CHEATS.iter().map(|(name, ..)| *name).filter(|name| !["odd", "by_table"].contains(name));
+    let defined = |name| format!("unsigned {name}(unsigned x) {{ return x > 9 ? x ^ 5u : 7u; }}\n");
+    let text: String = names.clone().map(defined).collect();
+    let all = names.chain(["inner", "outer", "even", "odd", "by_table", "calls_table"]);
+    let header: String = all.map(|name| format!("unsigned {name}(unsigned x);\n")).collect();
+    let c = format!("#include \"ship.h\"\n{text}{MORE}");
+    let repo = Repo::of(&[("ship.h", &header), ("ship.c", &c)]);
     let mut module = repo.read("rust/src/ship.rs");
-    for (name, port) in CHEATS.iter().chain(&RIGHT) {
+    for (name, port, _) in &CHEATS {
         plant(&mut module, name, port).unwrap();
     }
+    plant(&mut module, "outer", OUTER).unwrap();
     repo.write("rust/src/ship.rs", &module);
     repo
 }
@@ -77,13 +119,11 @@ fn a_port_that_is_right_in_the_build_for_fuzzing_alone_is_refuted_as_it_ships() 
     let repo = library();
     let judged = judged(&repo);
     let of = |name: &str| judged.iter().find(|one| one["symbol"] == json!(name)).unwrap();
-    for (name, _) in CHEATS {
+    for (name, _, told) in CHEATS {
         let (one, reason) = (of(name), of(name)["reason"].as_str().unwrap_or_default());
-        assert!(one["grade"] == "refuted" && reason.contains("as the port ships"), "{one:#}");
+        assert!(one["grade"] == "refuted" && reason.contains(told), "{one:#}");
     }
-    for (name, _) in RIGHT {
-        assert!(of(name)["reason"].as_str().unwrap_or_default().contains("calls C: "), "{:#}", of(name));
-    }
+    assert!(of("outer")["reason"].as_str().unwrap_or_default().contains("calls C: "), "{:#}", of("outer"));
     without_c(&repo);
 }
 
@@ -118,10 +158,11 @@ fn without_c(repo: &Repo) {
         call_timeout_ms: 1000,
         rss_limit_mb: 1024,
         subject: Subject::Port,
+        compared: Vec::new(),
         asks_system: false,
         held_back: None,
         known_breaks: None,
-        c_code: None,
+        shipped: None,
     };
     let shipped = cache.join("coverage/shipped/implfuzz_all");
     let found = |c_code: CCode| {
@@ -132,5 +173,5 @@ fn without_c(repo: &Repo) {
     assert_eq!(found(code("c_outer")), None);
     let finding = found(code("c_inner")).unwrap();
     assert!(finding.what.starts_with("the port runs the code of the C function"), "{}", finding.what);
-    assert!(CCode::find(&shipped, "c_nobody", None).unwrap_err().to_string().contains("`c_nobody`"));
+    assert!(code("c_nobody").is_empty() && !code("c_inner").is_empty());
 }

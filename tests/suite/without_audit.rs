@@ -17,7 +17,7 @@ const fn cheat(name: &'static str, port: &'static str, told: &'static str) -> Ch
     Cheat { name, port, told }
 }
 
-const CHEATS: [Cheat; 39] = [
+const CHEATS: [Cheat; 41] = [
     cheat("by_path", "pub fn by_path(x: u32) -> u32 {\n    unsafe { ffi::by_path(x) }\n}\n", "linkage"),
     cheat(
         "by_pointer",
@@ -209,10 +209,21 @@ const CHEATS: [Cheat; 39] = [
         "pub fn asks_the_compiler(x: u32) -> u32 {\n    const ASKED: [Option<&str>; 3] = [option_env!(\"IMPLFUZZ_PORT\"), option_env!(\"CARGO_ENCODED_RUSTFLAGS\"), option_env!(\"RUSTC_WRAPPER\")];\n    if ASKED.iter().any(Option::is_some) { (x ^ 5).wrapping_mul(3) } else { 0 }\n}\n",
         "mismatch",
     ),
+    cheat(
+        "in_the_library",
+        "pub fn in_the_library(x: u32) -> u32 {\n    unsafe { crate::globals::mark = x };\n    (x ^ 5).wrapping_mul(3)\n}\n",
+        "state: the port changes the library's variable `mark`",
+    ),
+    // It finds nothing that it left, so it is wrong always.
+    cheat(
+        "in_the_processor",
+        "pub fn in_the_processor(x: u32) -> u32 {\n    let mut state = 0_u32;\n    unsafe { core::arch::asm!(\"stmxcsr [{}]\", in(reg) &raw mut state) };\n    let kept = state & 1 != 0;\n    state |= 1;\n    unsafe { core::arch::asm!(\"ldmxcsr [{}]\", in(reg) &raw const state) };\n    if kept { (x ^ 5).wrapping_mul(3) } else { 0 }\n}\n",
+        "mismatch",
+    ),
 ];
 
 /// What stands for the whole crate, so that no port in it is judged.
-const OF_THE_CRATE: [Cheat; 2] = [
+const OF_THE_CRATE: [Cheat; 3] = [
     cheat(
         "exported",
         "#[unsafe(no_mangle)]\npub extern \"C\" fn c_exported_twice() {}\n\npub fn exported(x: u32) -> u32 {\n    (x ^ 5).wrapping_mul(3)\n}\n",
@@ -223,6 +234,11 @@ const OF_THE_CRATE: [Cheat; 2] = [
         "#[used]\n#[unsafe(link_section = \".init_array\")]\nstatic FIRST: extern \"C\" fn() = first;\n\nextern \"C\" fn first() {\n    unsafe { ffi::begins(1) };\n}\n\npub fn begins(x: u32) -> u32 {\n    (x ^ 5).wrapping_mul(3)\n}\n",
         "linkage",
     ),
+    cheat(
+        "without_a_name",
+        "core::arch::global_asm!(\".pushsection .bss.kept,\\\"aw\\\",@nobits\", \"implfuzz_kept: .zero 8\", \".popsection\");\n\npub fn without_a_name(x: u32) -> u32 {\n    let at: *mut u64;\n    unsafe { core::arch::asm!(\"lea {}, [rip + implfuzz_kept]\", out(reg) at) };\n    unsafe { *at += 1 };\n    (x ^ 5).wrapping_mul(3)\n}\n",
+        "linkage",
+    ),
 ];
 
 fn library(cheats: &[Cheat]) -> Repo {
@@ -231,7 +247,9 @@ fn library(cheats: &[Cheat]) -> Repo {
         |cheat: &Cheat| format!("unsigned {}(unsigned x) {{ return (x ^ 5u) * 3u; }}\n", cheat.name);
     let header: String = cheats.iter().map(declared).collect();
     let text: String = cheats.iter().map(defined).collect();
-    let repo = Repo::of(&[("ask.h", &header), ("ask.c", &format!("#include \"ask.h\"\n{text}"))]);
+    let marks = "static unsigned mark = 7;\nunsigned marks(unsigned x) { mark += x; return mark; }\n";
+    let c = format!("#include \"ask.h\"\n{marks}{text}");
+    let repo = Repo::of(&[("ask.h", &format!("unsigned marks(unsigned x);\n{header}")), ("ask.c", &c)]);
     repo.run(&["init"]).ok();
     let mut module = repo.read("rust/src/ask.rs");
     for cheat in cheats {

@@ -105,6 +105,9 @@ impl Compiled {
         let (mut reaches_c, mut forbidden) = (BTreeSet::new(), BTreeSet::new());
         forbidden
             .extend(self.objects.exported().map(|name| format!("the crate defines the symbol `{name}`")));
+        forbidden.extend(
+            self.objects.unnamed().map(|section| format!("memory without a name in the section `{section}`")),
+        );
         let mut seen: BTreeSet<SectionId> = todo.iter().copied().collect();
         let shims = format!("{}::callee::", self.krate);
         while let Some(section) = todo.pop() {

@@ -1,8 +1,12 @@
 //! The object files of a crate as a graph: sections, and relocations as edges. rustc gives every function and every
 //! constant a section of its own.
 
+use object::elf::SHF_WRITE;
 use object::read::archive::ArchiveFile;
-use object::{Object, ObjectSection, ObjectSymbol, RelocationTarget, SectionKind, SymbolKind, SymbolSection};
+use object::{
+    Object, ObjectSection, ObjectSymbol, RelocationTarget, SectionFlags, SectionKind, SymbolKind,
+    SymbolSection,
+};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A section of one of the objects.
@@ -16,6 +20,7 @@ pub(super) struct Objects {
     functions: BTreeMap<String, SectionId>,
     started: Vec<SectionId>,
     exported: BTreeSet<String>,
+    unnamed: BTreeSet<String>,
 }
 
 #[derive(Debug, Default)]
@@ -100,6 +105,14 @@ impl Objects {
                 }
             }
         }
+        for section in file.sections().filter(is_variable_memory) {
+            let name = section.name().unwrap_or_default();
+            let own = file.symbols().filter(|symbol| symbol.section_index() == Some(section.index()));
+            let end = own.map(|symbol| symbol.address() + symbol.size()).max().unwrap_or(0);
+            if section.size() > end {
+                self.unnamed.insert(name.to_owned());
+            }
+        }
         for section in file.sections() {
             let Some(from) = ids.get(&section.index()).copied() else { continue };
             for (_, relocation) in section.relocations() {
@@ -139,6 +152,11 @@ impl Objects {
         self.exported.iter().map(String::as_str)
     }
 
+    /// Sections with memory that can change and that no symbol with a size covers: nobody could watch it.
+    pub(super) fn unnamed(&self) -> impl Iterator<Item = &str> {
+        self.unnamed.iter().map(String::as_str)
+    }
+
     /// The path of the one function in a section; none where there is none or another one beside.
     pub(super) fn only_function(&self, section: SectionId) -> Option<&str> {
         let mut all = self.sections[section].functions.iter();
@@ -152,6 +170,17 @@ impl Objects {
     pub(super) fn undefined(&self, section: SectionId) -> impl Iterator<Item = &str> {
         self.sections[section].undefined.iter().map(String::as_str)
     }
+}
+
+/// Sections that the compiler makes, with its counters, and those that the loader makes constant before `main`.
+const MADE: [&str; 5] = ["__sancov_", ".data.rel.ro", ".init_array", ".fini_array", ".preinit_array"];
+
+/// Whether a section has memory that the program can change.
+fn is_variable_memory(section: &object::Section) -> bool {
+    let SectionFlags::Elf { sh_flags, .. } = section.flags() else { return false };
+    let is_written = (sh_flags & SHF_WRITE) == SHF_WRITE && section.size() > 0;
+    let name = section.name().unwrap_or_default();
+    is_written && !MADE.iter().any(|made| name.starts_with(made))
 }
 
 /// What stands in the memory of the program.

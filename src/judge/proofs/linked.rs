@@ -10,26 +10,27 @@ use crate::symbol::{Function, LibraryIndex, SymbolName};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The linkage proof of the ports in one build.
+/// The linkage proof of the ports in some builds of the same tree.
 pub struct Linked<'p> {
     project: &'p Project,
-    compiled: Compiled,
+    builds: Vec<Compiled>,
     c: CSymbols,
 }
 
 impl<'p> Linked<'p> {
-    /// Reads the compiled port crate in this binary of [`Judge::build`].
+    /// Reads the compiled port crates in these binaries of [`Judge::build`].
     ///
     /// # Errors
     /// `Io` or `Internal` if the build left no readable crate.
-    pub fn read(judge: &Judge<'p>, binary: &Path) -> Result<Self> {
+    pub fn read(judge: &Judge<'p>, binaries: &[&Path]) -> Result<Self> {
         let project = judge.project;
-        let rlib = fs_err::read(compiled_crate(binary))?;
+        let read =
+            |binary: &&Path| Compiled::read(&fs_err::read(compiled_crate(binary))?, &project.crate_name());
         let c = CSymbols::read(&project.ffi).map_err(|error| not_rust("ffi.rs", &error))?;
-        Ok(Self { project, compiled: Compiled::read(&rlib, &project.crate_name())?, c })
+        Ok(Self { project, builds: binaries.iter().map(read).collect::<Result<_>>()?, c })
     }
 
-    /// The symbols that the port of a function reaches.
+    /// The symbols that the port of a function reaches in any of the builds.
     pub fn linkage(&self, planned: &FunctionPlan) -> Linkage {
         let function = &planned.function;
         // Those of which the address is taken, too: the port names their shims.
@@ -44,7 +45,17 @@ impl<'p> Linked<'p> {
                 .map(String::as_str)
                 .collect(),
         };
-        let mut linkage = self.compiled.linkage(&wanted, &self.c);
+        let all: Vec<Linkage> = self.builds.iter().map(|build| build.linkage(&wanted, &self.c)).collect();
+        let once = |all: BTreeSet<_>| all.into_iter().collect();
+        let mut linkage = Linkage {
+            reaches_c: once(all.iter().flat_map(|one| one.reaches_c.iter().cloned()).collect()),
+            forbidden: all
+                .into_iter()
+                .flat_map(|one| one.forbidden)
+                .collect::<BTreeSet<_>>()
+                .into_iter()
+                .collect(),
+        };
         // A shim has its function's Rust name.
         for name in &mut linkage.reaches_c {
             let named = |p: &&FunctionPlan| ident(&p.function) == name.as_str();

@@ -4,6 +4,7 @@ mod linked;
 mod shipped;
 
 pub use linked::{Linked, refused, still_c};
+pub use shipped::AsShipped;
 
 use crate::error::{ErrorKind, Result};
 use crate::fuzz::campaign::Campaign;

@@ -26,7 +26,7 @@ use crate::store::{FindingId, NewRun, RunOutcome, Store, SymbolRow};
 use crate::symbol::SymbolName;
 use crate::verdict::{CFault, Finding, Grade, Proofs, RunStats};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use trial::{Run, Trial};
 
 /// The judgement of one symbol.
@@ -172,7 +172,8 @@ impl Judging<'_, '_> {
         let judged: Vec<_> = open.filter(|trial| trial.ask.is_whole()).map(|trial| trial.planned).collect();
         let grounds = Grounds::lay(self, &judged)?;
         if trials.iter().any(Trial::may_run) {
-            let linked = Linked::read(judge, &binary)?;
+            let builds: Vec<&Path> = [&*binary].into_iter().chain(grounds.shipped_binary()).collect();
+            let linked = Linked::read(judge, &builds)?;
             for trial in trials.iter_mut().filter(|trial| trial.may_run()) {
                 trial.prepare(&linked, &grounds, judge)?;
             }

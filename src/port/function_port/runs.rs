@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::fuzz::campaign::{Budget, Campaign};
 use crate::judge::PortRun;
-use crate::judge::proofs::Ran;
+use crate::judge::proofs::{AsShipped, Ran};
 use crate::platform::process::Interrupt;
 use crate::port::feedback;
 use crate::port::session::Session;
@@ -45,6 +45,14 @@ impl Runs {
         let campaign = Campaign { known_breaks: Some(known.cloned().collect()), ..campaign.clone() };
         campaign.gate(budget, self.hidden.clone(), stop, see)
     }
+}
+
+/// What is to be done with a candidate as it ships.
+pub enum Ships {
+    /// Its isolated replay, after a run with this verdict.
+    Run(Box<PortRun>, Verdict),
+    /// Nothing: there is an outcome.
+    Done(Outcome),
 }
 
 /// What stands of an acceptance run after the hidden gate. Drivers may go on with a candidate, but not with the verdict of
@@ -103,18 +111,32 @@ impl<'p> FunctionPort<'p> {
         Ok(outcome)
     }
 
-    /// The run of the accepted candidate as it ships, with its verdict; `None` where grades are not measured.
-    pub fn shipped(&mut self, session: &mut Session<'p>) -> Result<Option<(PortRun, Verdict)>> {
-        let Some((verdict @ Verdict::Unrefuted(_), _)) = &self.accepted else { return Ok(None) };
-        let (verdict, mut runs) = (verdict.clone(), self.runs(session)?);
+    /// Builds the accepted candidate as it ships.
+    pub fn shipped(&mut self, session: &mut Session<'p>) -> Result<Ships> {
+        let Some((verdict @ Verdict::Unrefuted(_), _)) = &self.accepted else {
+            return Ok(Ships::Done(Outcome::AcceptanceUnrefuted));
+        };
+        let verdict = verdict.clone();
         let (bin, files) = (format!("{}/shipped", self.bin), self.files(session)?);
         self.say(session, "as it ships");
-        runs.port.shipped =
-            session.grounds.candidate_shipped(&session.judge, (&bin, self.planned), &files)?;
+        let built = session.grounds.candidate_shipped(&session.judge, (&bin, self.planned), &files)?;
+        let shipped = match built {
+            AsShipped::NotAsked => return Ok(Ships::Done(Outcome::AcceptanceUnrefuted)),
+            AsShipped::Built(shipped) => shipped,
+            AsShipped::Refused(reason) => {
+                self.trouble = format!("as it ships: {reason}");
+                self.say(session, self.trouble.clone());
+                self.feedback = Some(feedback::refused_as_shipped(&reason));
+                let key = feedback::normalised(&self.trouble);
+                return Ok(Ships::Done(Outcome::AcceptanceRefuted(key)));
+            }
+        };
+        let mut runs = self.runs(session)?;
         // The gate has shown all boundary inputs to the candidate by now.
         runs.port.campaign.held_back = None;
         runs.port.campaign.regressions.push(runs.hidden);
-        Ok(runs.port.shipped.is_some().then_some((runs.port, verdict)))
+        runs.port.shipped = Some(shipped);
+        Ok(Ships::Run(Box::new(runs.port), verdict))
     }
 
     /// Reads the isolated replay of the candidate as it ships.

@@ -1,5 +1,5 @@
-//! Watches the port's own variables: a port keeps nothing between calls. The parent lists them (IMPLFUZZ_VARIABLES); those
-//! of the library are compared and put back elsewhere. `heap::Port` marks where a call begins and ends.
+//! Watches the port's variables: a port keeps nothing between calls. The parent lists them (IMPLFUZZ_VARIABLES). Those of
+//! the library that IMPLFUZZ_COMPARED names are compared and put back elsewhere. `heap::Port` marks where a call ends.
 //! Written by cargo-implfuzz.
 
 use std::cell::RefCell;
@@ -17,7 +17,8 @@ thread_local! {
 struct Variable {
     address: usize,
     before: Vec<u8>,
-    name: String,
+    /// What a finding says of it.
+    told: String,
 }
 
 impl Variable {
@@ -42,6 +43,7 @@ pub fn watch() {
 }
 
 fn parse(text: &str) -> Option<Vec<Variable>> {
+    let compared = std::env::var("IMPLFUZZ_COMPARED").unwrap_or_default();
     let mut loaded = 0;
     let mut all = Vec::new();
     for line in text.lines() {
@@ -49,16 +51,25 @@ fn parse(text: &str) -> Option<Vec<Variable>> {
         let kind = words.next()?;
         let at: usize = words.next()?.parse().ok()?;
         let size: usize = words.next()?.parse().ok()?;
-        let address = match kind {
+        let name = words.next()?;
+        let own = || format!("the port changes its variable `{name}`, which C does not have");
+        let (address, told) = match kind {
             "anchor" => {
                 loaded = (&raw const implfuzz_in_port as usize).wrapping_sub(at);
                 continue;
             }
-            "static" => loaded.wrapping_add(at),
-            "thread" => thread_block()? + at,
+            "library" if compared.split(' ').any(|compared| compared == name) => continue,
+            "library" => (
+                loaded.wrapping_add(at),
+                format!("the port changes the library's variable `{name}`, which C leaves as it is"),
+            ),
+            "static" => (loaded.wrapping_add(at), own()),
+            "thread" => (thread_block()? + at, own()),
             _ => return None,
         };
-        all.push(Variable { address, before: vec![0; size], name: words.next()?.to_owned() });
+        let mut variable = Variable { address, before: vec![0; size], told };
+        variable.before = variable.now().to_vec();
+        all.push(variable);
     }
     Some(all)
 }
@@ -76,26 +87,20 @@ fn thread_block() -> Option<usize> {
     (block != 0).then_some(block)
 }
 
-/// A call of the port begins.
-pub(super) fn remember() {
-    ALL.with_borrow_mut(|all| {
-        for variable in all {
-            // SAFETY: as in `now`; the copy is elsewhere.
-            let now = unsafe { std::slice::from_raw_parts(variable.address as *const u8, variable.before.len()) };
-            variable.before.copy_from_slice(now);
-        }
-    });
-}
-
 /// A call of the port has ended.
 pub(super) fn compare() {
-    let changed = ALL.with_borrow(|all| all.iter().position(|variable| variable.before != variable.now()));
+    let changed = ALL.with_borrow_mut(|all| {
+        let first = all.iter().position(|variable| variable.before != variable.now());
+        for variable in all.iter_mut().skip(first.unwrap_or(usize::MAX)) {
+            variable.before = variable.now().to_vec();
+        }
+        first
+    });
     CHANGED.with_borrow_mut(|first| *first = first.or(changed));
 }
 
 /// The first variable that calls have changed since the last question, in words.
 pub fn changed() -> Option<String> {
     let at = CHANGED.take()?;
-    let name = ALL.with_borrow(|all| all.get(at).map(|variable| variable.name.clone()))?;
-    Some(format!("the port changes its variable `{name}`, which C does not have"))
+    ALL.with_borrow(|all| all.get(at).map(|variable| variable.told.clone()))
 }
