@@ -4,7 +4,7 @@ use super::std_api;
 use crate::rust::item::plain;
 use quote::ToTokens;
 
-/// The reason why an attribute may not stand in a reply, if it may not.
+/// The reason why an attribute may not stand in a port, if it may not.
 pub(super) fn refusal(attr: &syn::Attribute) -> Option<String> {
     let name = attr.path().to_token_stream().to_string().replace(' ', "");
     let is_ok = match name.as_str() {
@@ -17,7 +17,7 @@ pub(super) fn refusal(attr: &syn::Attribute) -> Option<String> {
     }
     let text = attr.meta.to_token_stream().to_string();
     let why = std_api::attribute_refusal(&text);
-    Some(format!("`#[{}]` is not allowed in a reply: {why}", text.replace(' ', "")))
+    Some(format!("`#[{}]` is not allowed in a port: {why}", text.replace(' ', "")))
 }
 
 /// A doc comment, and not a macro that reads a file.

@@ -80,7 +80,7 @@ impl Walker<'_, '_, '_> {
             );
         } else if let Some(interior) = self.interior() {
             let reason = format!(
-                "`static {}` in a reply that uses `{interior}` can hold state that outlives a call; use a const",
+                "`static {}` in a port that uses `{interior}` can hold state that outlives a call; use a const",
                 item.ident
             );
             self.refuse(Rule::State, item.span(), reason);
@@ -95,7 +95,7 @@ impl Walker<'_, '_, '_> {
 
     pub(super) fn impl_item(&mut self, item: &syn::ItemImpl) {
         if item.unsafety.is_some() {
-            self.refuse(Rule::Item, item.impl_token.span, "`unsafe impl` is not allowed in a reply");
+            self.refuse(Rule::Item, item.impl_token.span, "`unsafe impl` is not allowed in a port");
         }
         let own = match &*item.self_ty {
             syn::Type::Path(ty) if ty.qself.is_none() => {

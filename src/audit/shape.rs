@@ -34,7 +34,7 @@ pub(super) fn check(
 /// Attributes that stand before all items.
 pub(super) fn of_whole_file(file: &syn::File, problems: &mut Problems<'_>) {
     for attr in &file.attrs {
-        let reason = "attributes and `//!` comments of a whole file are not allowed in a reply";
+        let reason = "attributes and `//!` comments of a whole file are not allowed in a port";
         problems.add(Rule::Attribute, attr.span(), reason);
     }
 }

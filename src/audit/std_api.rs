@@ -195,7 +195,7 @@ pub(super) fn is_plain_attribute(name: &str) -> bool {
     )
 }
 
-/// Why an attribute may not stand in a reply.
+/// Why an attribute may not stand in a port.
 pub(super) fn attribute_refusal(text: &str) -> &'static str {
     let has = |word: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|w| w == word);
     if ["no_mangle", "export_name", "link_name", "link_section", "link", "used"].into_iter().any(has) {
@@ -205,7 +205,7 @@ pub(super) fn attribute_refusal(text: &str) -> &'static str {
     } else if has("path") {
         "it reads another file"
     } else {
-        "only doc, inline, cold, must_use, allow, repr and the standard derives are allowed in a reply"
+        "only doc, inline, cold, must_use, allow, repr and the standard derives are allowed in a port"
     }
 }
 

@@ -303,7 +303,9 @@ impl<'a> PortsBuilt<'a> {
             return Err(Error::new(ErrorKind::Usage, format!("the driver {driver} is not there any more"))
                 .help("cargo implfuzz drivers"));
         };
-        let file = Work::of(self.project, self.interrupt)?.dir("ports").join("input");
+        let dir = Work::of(self.project, self.interrupt)?.dir("ports");
+        fs_err::create_dir_all(&dir)?;
+        let file = dir.join("input");
         fs_err::write(&file, input)?;
         if place.call > 0 {
             let fails_allocations = place.failing.is_some();

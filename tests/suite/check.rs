@@ -150,7 +150,7 @@ fn a_change_of_the_port_is_told_with_symbol_place_and_command() {
         "the harness or the crate's manifest changed",
     );
     repo.write("rust/fuzz/seeds/fuzz_look/0123", "seed");
-    assert_eq!(listed(&repo, 11)[0].2, "since it was judged, the committed inputs changed");
+    assert_eq!(listed(&repo, 11)[0].2, "since it was judged, its inputs in `fuzz/seeds/` changed");
     std::fs::remove_dir_all(repo.root().join("rust/fuzz/seeds")).unwrap();
 
     let found = with(&repo, MODULE, ("x ^ 1", "unimplemented!(\"apart\")"), 11);

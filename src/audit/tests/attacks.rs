@@ -42,7 +42,7 @@ fn code_that_runs_without_being_called() {
         (
             "struct A; #[global_allocator] static G: A = A; HEAD { 1 }",
             Rule::Attribute,
-            "is not allowed in a reply",
+            "is not allowed in a port",
         ),
         ("HEAD { std::panic::set_hook(Box::new(|_| {})); 1 }", Rule::System, "panics"),
         ("HEAD { core::intrinsics::abort() }", Rule::System, "processor"),
@@ -75,7 +75,7 @@ fn constants_that_see_the_build() {
         ("HEAD { format!(\"{:?}\", crc.type_id()).len() as u32 }", Rule::System, "how it is built"),
         ("HEAD { format!(\"{:?}\", u32::type_id(&crc)).len() as u32 }", Rule::System, "how it is built"),
         ("HEAD { format!(\"{:?}\", <u32>::type_id(&crc)).len() as u32 }", Rule::System, "how it is built"),
-        ("#[track_caller] HEAD { 1 }", Rule::Attribute, "is not allowed in a reply"),
+        ("#[track_caller] HEAD { 1 }", Rule::Attribute, "is not allowed in a port"),
         ("HEAD { core::panic::Location::caller().line() }", Rule::System, "panics"),
         ("HEAD { std::backtrace::Backtrace::capture(); 1 }", Rule::System, "only computes"),
         ("HEAD { std::is_x86_feature_detected!(\"avx\") as u32 }", Rule::System, "only computes"),

@@ -125,7 +125,7 @@ fn smuggled_attributes() {
         "path = \"x.rs\"",
         "serde::x",
     ] {
-        refused(&format!("#[{attribute}]\nHEAD {{ 1 }}"), Rule::Attribute, 1, "is not allowed in a reply");
+        refused(&format!("#[{attribute}]\nHEAD {{ 1 }}"), Rule::Attribute, 1, "is not allowed in a port");
     }
     refused("HEAD {\n #[cfg(fuzzing)]\n return 0;\n 1 }", Rule::Attribute, 2, "same in every build");
     refused(

@@ -93,7 +93,7 @@ impl Problem {
             ("the harness or the crate's manifest", was.harness != now.harness),
             ("the Rust text", was.rust != now.rust),
             ("a port that it calls", was.rust_calls != now.rust_calls),
-            ("the committed inputs", was.seeds != now.seeds),
+            ("its inputs in `fuzz/seeds/`", was.seeds != now.seeds),
             ("a driver", was.drivers != now.drivers),
         ];
         let others =

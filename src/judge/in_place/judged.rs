@@ -65,8 +65,9 @@ impl Judge<'_> {
         let gone =
             || Error::new(ErrorKind::Usage, format!("`{}` is not in the library", planned.function.name));
         let number = number_of(self.project, planned).ok_or_else(gone)?;
-        // A difference at the end of a whole run is one of the port as it ships.
-        let checks = if place.call > 0 { Checks::All } else { Checks::None };
+        // Whole runs have the port as it ships, where grades are measured.
+        let is_shipped = place.call == 0 && self.project.config.grade.measure;
+        let checks = if is_shipped { Checks::None } else { Checks::All };
         let built = self.beside_c(&report, (None, checks), reporter)?;
         let judged = built.again(number, (place, input))?;
         if judged.killed.is_empty() && (judged.judged == 0 || judged.broke.is_some()) {
@@ -108,12 +109,16 @@ impl Grounds {
         let judged = built.judge_for_grades(&numbers, judging.reporter)?;
         let same = judged.iter().filter(|one| one.differs().is_none() && one.judged.judged > 0);
         let same: Vec<(Number, Vec<u64>)> = same.map(|one| (one.number, one.by_driver.clone())).collect();
-        let (counted, shipped) = match same.is_empty() {
-            true => (None, None),
-            false => (
-                Some(drivers::branches(judge.project, report, &same, judge.interrupt, judging.reporter)?),
-                Some(judge.beside_c(report, (candidate, Checks::None), judging.reporter)?),
-            ),
+        let counted = match same.is_empty() {
+            true => None,
+            false => {
+                Some(drivers::branches(judge.project, report, &same, judge.interrupt, judging.reporter)?)
+            }
+        };
+        // A build of its own, for grades alone.
+        let shipped = match same.is_empty() || !judge.project.config.grade.measure {
+            true => None,
+            false => Some(judge.beside_c(report, (candidate, Checks::None), judging.reporter)?),
         };
         let mut all = BTreeMap::new();
         for one in judged {
@@ -123,10 +128,8 @@ impl Grounds {
                 if let Some(counted) = &counted {
                     evidence.branches = coverage::in_place(judge, planned, counted, at)?;
                 }
-                if let Some(shipped) = &shipped {
-                    let (replaced, inputs) = shipped.replace(one.number)?;
-                    evidence.take_whole(report, replaced, inputs)?;
-                }
+                let (replaced, inputs) = shipped.as_ref().unwrap_or(&built).replace(one.number)?;
+                evidence.take_whole(report, replaced, inputs)?;
             }
             all.insert(planned.function.key.clone(), evidence);
         }

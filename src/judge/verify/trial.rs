@@ -148,7 +148,7 @@ impl<'p> Trial<'p> {
                         let why = with_drivers(why.clone(), reach, planned);
                         format!("a stub, and no port of it could be judged yet: {why}")
                     }
-                    _ => format!("write it in place of its stub in {place}, then verify again"),
+                    _ => format!("write the port in place of its stub in {place}, then verify again"),
                 };
                 Some(Outcome::without_run(Grade::Stub, reason))
             }

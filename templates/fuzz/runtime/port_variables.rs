@@ -2,16 +2,20 @@
 //! the library that IMPLFUZZ_COMPARED names are compared and put back elsewhere. `heap::Port` marks where a call ends.
 //! Written by cargo-implfuzz.
 
-use std::cell::RefCell;
+use std::sync::Mutex;
 
 unsafe extern "C" {
     static implfuzz_in_port: u8;
 }
 
-thread_local! {
-    static ALL: RefCell<Vec<Variable>> = const { RefCell::new(Vec::new()) };
+/// Not of the thread: std allocates for a thread's variables when it first meets them, and that might be in a call, whose
+/// allocations are counted.
+static WATCHED: Mutex<Watched> = Mutex::new(Watched { all: Vec::new(), changed: None });
+
+struct Watched {
+    all: Vec<Variable>,
     /// The first that a call has changed since the last question, as its number.
-    static CHANGED: RefCell<Option<usize>> = const { RefCell::new(None) };
+    changed: Option<usize>,
 }
 
 struct Variable {
@@ -33,7 +37,7 @@ impl Variable {
 pub fn watch() {
     let Some(path) = std::env::var_os("IMPLFUZZ_VARIABLES") else { return };
     match std::fs::read_to_string(path).ok().and_then(|text| parse(&text)) {
-        Some(list) => ALL.set(list),
+        Some(list) => with(|watched| watched.all = list),
         None => {
             eprintln!("the list of the port's variables cannot be read");
             // SAFETY: nothing has run.
@@ -89,18 +93,20 @@ fn thread_block() -> Option<usize> {
 
 /// A call of the port has ended.
 pub(super) fn compare() {
-    let changed = ALL.with_borrow_mut(|all| {
-        let first = all.iter().position(|variable| variable.before != variable.now());
-        for variable in all.iter_mut().skip(first.unwrap_or(usize::MAX)) {
+    with(|watched| {
+        let first = watched.all.iter().position(|variable| variable.before != variable.now());
+        for variable in watched.all.iter_mut().skip(first.unwrap_or(usize::MAX)) {
             variable.before = variable.now().to_vec();
         }
-        first
+        watched.changed = watched.changed.or(first);
     });
-    CHANGED.with_borrow_mut(|first| *first = first.or(changed));
 }
 
 /// The first variable that calls have changed since the last question, in words.
 pub fn changed() -> Option<String> {
-    let at = CHANGED.take()?;
-    ALL.with_borrow(|all| all.get(at).map(|variable| variable.told.clone()))
+    with(|watched| Some(watched.all.get(watched.changed.take()?)?.told.clone()))
+}
+
+fn with<T>(work: impl FnOnce(&mut Watched) -> T) -> T {
+    work(&mut WATCHED.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
 }
