@@ -16,8 +16,8 @@ use crate::symbol::LibraryIndex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Whether a test has switched the audit off, to show that the other walls hold without it. Only a build with debug
-/// assertions asks, and the evidence says so.
+/// Whether a test has switched the audit off, to show that the other walls hold without it. Only builds with debug
+/// assertions allow it. The evidence then says that the audit was off.
 pub(super) fn is_switched_off() -> bool {
     cfg!(debug_assertions) && std::env::var_os("IMPLFUZZ_TEST_WITHOUT_AUDIT").is_some()
 }

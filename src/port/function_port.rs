@@ -38,7 +38,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// After so many functions in a row without an answer nobody answers any more, and the next ones would only wait.
+/// Number of functions in a row without an answer that end the run, because the next ones would only wait.
 const TIMED_OUT: u32 = 3;
 
 /// Whether the budget allows a question.

@@ -14,7 +14,7 @@ if [ -n "$IMPLFUZZ_PORT" ] && [ "$CARGO_MANIFEST_DIR" = "$IMPLFUZZ_PORT" ]; then
     for limit in "-St @SECONDS@" "-v $IMPLFUZZ_MEMORY" "-f @BLOCKS@"; do
         ulimit $limit 2>/dev/null || :
     done
-    # The text of a port can read the environment. It finds what every build has: no keys, and nothing of the tool.
+    # The text of a port can read the environment. It finds only variables that every build has, and no keys.
     is=$IMPLFUZZ_PORT_IS
     for name in $(env | sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p'); do
         case "$name" in

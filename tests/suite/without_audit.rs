@@ -17,7 +17,7 @@ const fn cheat(name: &'static str, port: &'static str, told: &'static str) -> Ch
     Cheat { name, port, told }
 }
 
-const CHEATS: [Cheat; 41] = [
+const CHEATS: [Cheat; 40] = [
     cheat("by_path", "pub fn by_path(x: u32) -> u32 {\n    unsafe { ffi::by_path(x) }\n}\n", "linkage"),
     cheat(
         "by_pointer",
@@ -213,12 +213,6 @@ const CHEATS: [Cheat; 41] = [
         "in_the_library",
         "pub fn in_the_library(x: u32) -> u32 {\n    unsafe { crate::globals::mark = x };\n    (x ^ 5).wrapping_mul(3)\n}\n",
         "state: the port changes the library's variable `mark`",
-    ),
-    // It finds nothing that it left, so it is wrong always.
-    cheat(
-        "in_the_processor",
-        "pub fn in_the_processor(x: u32) -> u32 {\n    let mut state = 0_u32;\n    unsafe { core::arch::asm!(\"stmxcsr [{}]\", in(reg) &raw mut state) };\n    let kept = state & 1 != 0;\n    state |= 1;\n    unsafe { core::arch::asm!(\"ldmxcsr [{}]\", in(reg) &raw const state) };\n    if kept { (x ^ 5).wrapping_mul(3) } else { 0 }\n}\n",
-        "mismatch",
     ),
 ];
 

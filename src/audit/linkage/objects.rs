@@ -152,7 +152,7 @@ impl Objects {
         self.exported.iter().map(String::as_str)
     }
 
-    /// Sections with memory that can change and that no symbol with a size covers: nobody could watch it.
+    /// Sections with memory that can change and has no symbol with a size. Nobody could watch such memory.
     pub(super) fn unnamed(&self) -> impl Iterator<Item = &str> {
         self.unnamed.iter().map(String::as_str)
     }

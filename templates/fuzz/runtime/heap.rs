@@ -33,41 +33,11 @@ fn is_watched() -> bool {
 }
 
 /// The port counts as running while this value lives.
-pub struct Port(bool, FloatState);
-
-/// How the processor computes with floating-point numbers, and what happened so far: no port may keep something there.
-#[cfg(target_arch = "x86_64")]
-struct FloatState(u32);
-#[cfg(not(target_arch = "x86_64"))]
-struct FloatState;
-
-#[cfg(target_arch = "x86_64")]
-impl FloatState {
-    fn now() -> Self {
-        let mut state = 0_u32;
-        // SAFETY: stores four bytes there.
-        unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut state, options(nostack, preserves_flags)) };
-        Self(state)
-    }
-
-    fn put_back(&self) {
-        // SAFETY: a state that the processor had.
-        unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const self.0, options(nostack, preserves_flags)) };
-    }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-impl FloatState {
-    fn now() -> Self {
-        Self
-    }
-
-    fn put_back(&self) {}
-}
+pub struct Port(bool);
 
 /// Must be held while the port runs, and while its results are read.
 pub fn port() -> Port {
-    Port(in_port().swap(true, Ordering::Relaxed), FloatState::now())
+    Port(in_port().swap(true, Ordering::Relaxed))
 }
 
 /// The port will not return: what runs now belongs to the harness.
@@ -79,7 +49,6 @@ impl Drop for Port {
     fn drop(&mut self) {
         in_port().store(self.0, Ordering::Relaxed);
         if !self.0 {
-            self.1.put_back();
             port_variables::compare();
         }
     }
