@@ -2,22 +2,29 @@
 
 use super::std_api;
 use crate::rust::item::plain;
+use proc_macro2::TokenStream;
 use quote::ToTokens;
 
-/// The reason why an attribute may not stand in a port, if it may not.
-pub(super) fn refusal(attr: &syn::Attribute) -> Option<String> {
-    let name = attr.path().to_token_stream().to_string().replace(' ', "");
-    let is_ok = match name.as_str() {
-        "doc" => is_text(&attr.meta),
-        "derive" => derives(attr).is_some_and(|names| names.iter().all(|n| std_api::is_plain_derive(n))),
-        _ => std_api::is_plain_attribute(&name) && matches!(attr.style, syn::AttrStyle::Outer),
+/// The reason why an attribute with this text may not stand in a port, if it may not. `inner` is `#![…]`.
+pub(super) fn refusal(text: TokenStream, inner: bool) -> Option<String> {
+    let written = text.to_string();
+    let is_ok = match syn::parse2::<syn::Meta>(text) {
+        // A macro of the reply may put attributes together.
+        Err(_) => false,
+        Ok(meta) => {
+            let name = meta.path().to_token_stream().to_string().replace(' ', "");
+            match name.as_str() {
+                "doc" => is_text(&meta),
+                "derive" => derives(&meta).is_some_and(|all| all.iter().all(|n| std_api::is_plain_derive(n))),
+                _ => std_api::is_plain_attribute(&name) && !inner,
+            }
+        }
     };
     if is_ok {
         return None;
     }
-    let text = attr.meta.to_token_stream().to_string();
-    let why = std_api::attribute_refusal(&text);
-    Some(format!("`#[{}]` is not allowed in a port: {why}", text.replace(' ', "")))
+    let why = std_api::attribute_refusal(&written);
+    Some(format!("`#[{}]` is not allowed in a port: {why}", written.replace(' ', "")))
 }
 
 /// A doc comment, and not a macro that reads a file.
@@ -28,8 +35,9 @@ fn is_text(meta: &syn::Meta) -> bool {
     }
 }
 
-fn derives(attr: &syn::Attribute) -> Option<Vec<String>> {
-    let list = syn::punctuated::Punctuated::<syn::Path, syn::Token![,]>::parse_terminated;
-    let paths = attr.parse_args_with(list).ok()?;
+fn derives(meta: &syn::Meta) -> Option<Vec<String>> {
+    let syn::Meta::List(list) = meta else { return None };
+    let paths = syn::punctuated::Punctuated::<syn::Path, syn::Token![,]>::parse_terminated;
+    let paths = list.parse_args_with(paths).ok()?;
     paths.iter().map(|path| path.get_ident().map(plain)).collect()
 }

@@ -1,35 +1,24 @@
-//! The audit of a candidate: a pure function from the text of a reply to a list of problems, run before compilation.
-//! It resolves paths through `use`, renames, globs and locals, and refuses unresolved ones. It reads syntax only:
-//! fuzzing judges the port's results, and the linkage proof its symbols.
-//!
-//! Known limits: a function pointer that an `unsafe` port reads from memory through a structure, and constant or
-//! recorded answers, look like ordinary code here.
+//! The audit of a candidate: a pure function from the text of a reply to a list of problems, run before compilation. It
+//! refuses what the other walls cannot see and what nobody wants in a port (placeholders, `extern`, assembly, code for one
+//! build alone), and what the compiled port would be refused for, as far as single words show it: a port hears of that
+//! before it is built. It resolves no names. The linkage proof reads what the compiled port leads to, the sandbox stops
+//! what it asks of the system, and the run compares its state and its results.
 
 pub mod linkage;
 mod std_api;
 mod manifest;
 mod own_crate;
 mod attributes;
-mod captures;
-mod macros;
-mod reserved;
-mod fn_types;
-mod fn_values;
-mod interior;
-mod refusals;
-mod scope;
-mod resolve;
-mod path_meaning;
+mod paths;
+mod words;
 mod shape;
-mod walk;
-mod items;
-mod pointers;
 
 #[cfg(test)]
 mod tests;
 
 pub use manifest::{deciding_settings, hides, manifest_refusal};
 pub use own_crate::{Allowed, Around, FfiNames};
+pub use std_api::is_prelude;
 
 use crate::rust::unsafe_code::UnsafeCode;
 use crate::rust::{item, stub_detection};
@@ -69,8 +58,8 @@ pub enum Rule {
     System,
     /// No function pointer made from something else.
     FnPointer,
-    /// Every path must be known.
-    UnknownPath,
+    /// Paths lead to what is there, by its own name.
+    Path,
 }
 
 /// One reason why a candidate is refused.
@@ -131,7 +120,10 @@ fn items_with(
     allowed: &Allowed,
 ) -> AuditReport {
     shape::check(candidate, allowed, items, &mut problems);
-    walk::check(candidate, allowed, items, &mut problems);
+    words::check(candidate, allowed, items, &mut problems);
+    for (rule, reason) in allowed.around.refused_imports.iter() {
+        problems.add_at(*rule, 1, 1, format!("an import of the module: {reason}"));
+    }
     if let Some(place) = stub_detection::is_stub(items, candidate.name) {
         let known = problems.list.iter().any(|p| p.rule == Rule::Stub && p.line == place.line);
         if !known {

@@ -1,9 +1,9 @@
 //! The names of its own crate that a candidate may use, from generated files and the state of the port.
 //! `std_api` lists the allowed parts of Rust's libraries.
 
-use super::interior::hidden_interior;
-use super::scope::Scope;
-use crate::rust::item::{self, UseLeaf, item_name, use_leaves};
+use super::paths::refused_import;
+use super::std_api::Refusal;
+use crate::rust::item::{self, item_name, mentions, use_leaves};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::ToTokens;
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,7 +44,7 @@ impl FfiNames {
                 }
                 other => {
                     let is_callback =
-                        matches!(other, syn::Item::Type(t) if mentions_fn(t.ty.to_token_stream()));
+                        matches!(other, syn::Item::Type(t) if mentions(t.ty.to_token_stream(), "fn"));
                     let name = item_name(other);
                     names.callbacks.extend(name.clone().filter(|_| is_callback));
                     names.items.extend(name);
@@ -90,30 +90,13 @@ fn declared(block: TokenStream, names: &mut BTreeSet<String>) {
     }
 }
 
-/// Whether the keyword `fn` occurs: in a type, that is a function pointer.
-pub(super) fn mentions_fn(tokens: TokenStream) -> bool {
-    mentions(tokens, &["fn"])
-}
-
-/// Whether one of some words occurs.
-pub(super) fn mentions(tokens: TokenStream, words: &[&str]) -> bool {
-    tokens.into_iter().any(|token| match token {
-        TokenTree::Ident(ident) => words.iter().any(|word| ident == word),
-        TokenTree::Group(group) => mentions(group.stream(), words),
-        _ => false,
-    })
-}
-
-/// A module as it stands: its imports and helpers are in scope. Read once for all of its functions.
+/// A module as it stands. Read once for all of its functions.
 #[derive(Debug, Clone, Default)]
 pub struct Around {
-    pub(super) names: Rc<Scope>,
     /// Its `pub` functions: symbols of the library.
     pub(super) symbols: Rc<BTreeSet<String>>,
-    /// What it imports, with the line: a trait acts without being named.
-    pub(super) imports: Rc<Vec<(UseLeaf, usize)>>,
-    /// Its names for types with interior mutability.
-    pub(super) interior: Rc<BTreeSet<String>>,
+    /// Why its imports may not stand in it.
+    pub(super) refused_imports: Rc<Vec<Refusal>>,
 }
 
 impl Around {
@@ -126,22 +109,14 @@ impl Around {
             _ => None,
         };
         let uses = items.iter().filter_map(|item| match item {
-            syn::Item::Use(item) => Some(item),
+            syn::Item::Use(import) => Some(import),
             _ => None,
         });
-        let imports = uses.flat_map(use_leaves);
         Self {
-            names: Rc::new(Scope::of_module(items.iter().copied())),
             symbols: Rc::new(items.iter().filter_map(symbol).collect()),
-            imports: Rc::new(
-                imports
-                    .map(|leaf| {
-                        let line = leaf.span.0.start().line;
-                        (leaf, line)
-                    })
-                    .collect(),
+            refused_imports: Rc::new(
+                uses.flat_map(use_leaves).filter_map(|leaf| refused_import(&leaf)).collect(),
             ),
-            interior: Rc::new(hidden_interior(items)),
         }
     }
 }
@@ -204,6 +179,11 @@ impl Allowed {
     /// Whether the function may be called as `crate::callee::<name>`.
     pub(super) fn may_call(&self, name: &str) -> bool {
         self.callees.contains(name) && !self.ways_back.contains(name)
+    }
+
+    /// Whether the static is one that other functions of the library use, and not this one.
+    pub(super) fn is_variable_of_others(&self, name: &str) -> bool {
+        self.ffi.foreign.contains(name) && !self.callees.contains(name) && !self.has_global(name)
     }
 
     /// Whether the static may be used as `crate::globals::<name>`.

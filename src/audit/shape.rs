@@ -1,13 +1,13 @@
-//! The shape of a reply: the requested function once, with its signature, and helpers that no other port owns. `walk`
-//! checks the contents of the items.
+//! The shape of a reply: the requested function once, with its signature, and private helpers that no other port owns.
+//! `words` reads what stands in the items.
 
-use super::resolve::Scopes;
-use super::scope::{Meaning, Space};
 use super::{Allowed, Candidate, Problems, Rule};
 use crate::rust::c_numbers::rust_number;
-use crate::rust::item::{item_name, plain};
+use crate::rust::item::{item_name, plain, use_leaves};
+use crate::rust::nonlocal_items::{self, is_open};
 use crate::rust::signature::bare;
 use quote::ToTokens;
+use std::collections::BTreeMap;
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 
@@ -19,8 +19,16 @@ pub(super) fn check(
     problems: &mut Problems<'_>,
 ) {
     requested(candidate, allowed, items, problems);
+    let all: Vec<syn::Item> = items.iter().map(|item| (*item).clone()).collect();
     for item in items {
+        if is_open(item, &all) {
+            let reason = nonlocal_items::reason("this item");
+            problems.add(Rule::Item, item.span(), reason);
+        }
         let Some(name) = item_name(item).filter(|name| name != candidate.name) else { continue };
+        if let Some(vis) = visibility(item).filter(|vis| !matches!(vis, syn::Visibility::Inherited)) {
+            problems.add(Rule::Item, vis.span(), "helpers must be private: leave out `pub`");
+        }
         if is_other_symbol(candidate, allowed, &name) {
             let reason = format!(
                 "`{name}` is another symbol; reply with `{}` and private helpers only",
@@ -54,7 +62,7 @@ fn requested(
             problems.add_at(Rule::Requested, 1, 1, reason);
         }
         Some(syn::Item::Fn(item)) => {
-            if let Some(difference) = difference(candidate, allowed, items, &item.sig) {
+            if let Some(difference) = difference(allowed, items, &item.sig) {
                 let reason = format!("the signature must stay `{}`: {difference}", spell(&allowed.signature));
                 problems.add(Rule::Requested, item.sig.span(), reason);
             }
@@ -93,15 +101,9 @@ pub(super) fn spell(signature: &syn::Signature) -> String {
 }
 
 /// What differs from the expected signature; parameter names and `mut` may.
-fn difference(
-    candidate: &Candidate<'_>,
-    allowed: &Allowed,
-    items: &[&syn::Item],
-    got: &syn::Signature,
-) -> Option<String> {
+fn difference(allowed: &Allowed, items: &[&syn::Item], got: &syn::Signature) -> Option<String> {
     let want = &allowed.signature;
-    let wanted = Resolved { scopes: Scopes::new(candidate.module, candidate.name, allowed, &[]) };
-    let gotten = Resolved { scopes: Scopes::new(candidate.module, candidate.name, allowed, items) };
+    let (wanted, gotten) = (Spelled::of(&[]), Spelled::of(items));
     let same = |a: &dyn ToTokens, b: &dyn ToTokens| {
         a.to_token_stream().to_string() == b.to_token_stream().to_string()
     };
@@ -148,15 +150,38 @@ fn spaced(node: &impl ToTokens) -> String {
     node.to_token_stream().to_string()
 }
 
-/// Types by what they mean, so that `c_int`, `core::ffi::c_int`, `std::os::raw::c_int` and `i32` are the same.
-struct Resolved<'a> {
-    scopes: Scopes<'a>,
+/// Types by their last names, so that `c_int`, `core::ffi::c_int`, `std::os::raw::c_int` and `i32` are the same. The compiler
+/// decides whether they are: the generated code calls the function.
+struct Spelled {
+    /// What imports call by another name.
+    renamed: BTreeMap<String, String>,
 }
 
-impl Resolved<'_> {
+impl Spelled {
+    fn of(items: &[&syn::Item]) -> Self {
+        let uses = items.iter().filter_map(|item| match item {
+            syn::Item::Use(item) => Some(item),
+            _ => None,
+        });
+        let leaves = uses.flat_map(use_leaves);
+        Self { renamed: leaves.filter_map(|leaf| Some((leaf.name?, leaf.path.last()?.clone()))).collect() }
+    }
+
     fn ty(&self, ty: &syn::Type) -> String {
+        struct Last<'a>(&'a BTreeMap<String, String>);
+        impl VisitMut for Last<'_> {
+            fn visit_path_mut(&mut self, path: &mut syn::Path) {
+                visit_mut::visit_path_mut(self, path);
+                let Some(mut last) = path.segments.last().cloned() else { return };
+                let name = plain(&last.ident);
+                let name = self.0.get(&name).unwrap_or(&name);
+                let name = rust_number(name).unwrap_or(name);
+                last.ident = syn::Ident::new_raw(name, last.ident.span());
+                *path = syn::Path { leading_colon: None, segments: [last].into_iter().collect() };
+            }
+        }
         let mut ty = bare(ty);
-        Rewrite { scopes: &self.scopes }.visit_type_mut(&mut ty);
+        Last(&self.renamed).visit_type_mut(&mut ty);
         spaced(&ty)
     }
 
@@ -168,54 +193,19 @@ impl Resolved<'_> {
     }
 }
 
-struct Rewrite<'s, 'a> {
-    scopes: &'s Scopes<'a>,
-}
-
-impl VisitMut for Rewrite<'_, '_> {
-    fn visit_path_mut(&mut self, path: &mut syn::Path) {
-        visit_mut::visit_path_mut(self, path);
-        let names: Vec<String> = path.segments.iter().map(|s| plain(&s.ident)).collect();
-        let full = match self.scopes.resolve(&names, path.leading_colon.is_some(), Space::Type) {
-            Meaning::Path(full) => canonical(&full),
-            // Not what the name means elsewhere.
-            Meaning::Own(own) => std::iter::once("self".to_string()).chain(own).collect(),
-            Meaning::Ambiguous(name) => vec!["self".to_string(), name],
-            _ => return,
-        };
-        let Some(last) = path.segments.last().map(|s| s.arguments.clone()) else { return };
-        let mut rewritten = syn::Path { leading_colon: None, segments: Default::default() };
-        for name in full {
-            let ident = proc_macro2::Ident::new(&name, path.span());
-            rewritten.segments.push(syn::PathSegment { ident, arguments: syn::PathArguments::None });
-        }
-        if let Some(segment) = rewritten.segments.last_mut() {
-            segment.arguments = last;
-        }
-        *path = rewritten;
-    }
-}
-
-/// One spelling for things that have several.
-fn canonical(path: &[String]) -> Vec<String> {
-    let names: Vec<&str> = path.iter().map(String::as_str).collect();
-    let keep: &[&str] = match names.as_slice() {
-        ["libc", name] | ["core" | "std", "ffi", name] | ["core" | "std", "os", "raw", name]
-            if name.starts_with("c_") =>
-        {
-            return match rust_number(name) {
-                Some(number) => vec![number.to_string()],
-                None => ["core", "ffi", name].iter().map(|s| s.to_string()).collect(),
-            };
-        }
-        // These are in the prelude, where they have no path.
-        ["core" | "std", "option", name @ "Option"] | ["core" | "std", "result", name @ "Result"] => &[*name],
-        ["alloc" | "std", "vec", name @ "Vec"] | ["alloc" | "std", "boxed", name @ "Box"] => &[*name],
-        ["alloc" | "std", "string", name @ "String"] => &[*name],
-        ["std" | "alloc", rest @ ..] => {
-            return std::iter::once("core").chain(rest.iter().copied()).map(str::to_string).collect();
-        }
-        other => other,
-    };
-    keep.iter().map(|s| s.to_string()).collect()
+fn visibility(item: &syn::Item) -> Option<&syn::Visibility> {
+    use syn::Item;
+    Some(match item {
+        Item::Const(i) => &i.vis,
+        Item::Enum(i) => &i.vis,
+        Item::Fn(i) => &i.vis,
+        Item::Mod(i) => &i.vis,
+        Item::Static(i) => &i.vis,
+        Item::Struct(i) => &i.vis,
+        Item::Trait(i) => &i.vis,
+        Item::Type(i) => &i.vis,
+        Item::Union(i) => &i.vis,
+        Item::Use(i) => &i.vis,
+        _ => return None,
+    })
 }

@@ -18,7 +18,8 @@ const PRELUDE: &[&str] = &[
     "isize", "size_of", "size_of_val", "str", "u128", "u16", "u32", "u64", "u8", "usize",
 ];
 
-pub(super) fn is_prelude(name: &str) -> bool {
+/// Whether a name needs no `use`: a type, trait, value or primitive type of Rust's prelude.
+pub fn is_prelude(name: &str) -> bool {
     PRELUDE.contains(&name)
 }
 
@@ -42,14 +43,11 @@ pub(super) fn std_path(root: &str, path: &[String]) -> Result<(), Refusal> {
             Ok(())
         }
         ["sync", ..] => Err((Rule::State, format!("{} holds state that outlives a call", full()))),
+        ["time", "Duration", ..] => Ok(()),
         // Names of types, and their numbers: another build of the same text has others.
         ["any", ..] => Err((Rule::System, format!("{} makes the port depend on how it is built", full()))),
         [.., "RandomState"] | [.., "RandomState", _] => {
             Err((Rule::State, format!("{} differs in every call", full())))
-        }
-        // A function has nothing behind it: a name in the middle that is out of bounds is none of this module's.
-        [first, middle @ .., _] if MODULES.contains(first) && middle.iter().any(|name| is_closed(name)) => {
-            Err((Rule::System, format!("{} is not allowed: a port only computes", full())))
         }
         // Whichever way leads there: `core::prelude::v1` has them too.
         [first, .., name] if MODULES.contains(first) => macro_refusal(name).map_or(Ok(()), Err),
@@ -57,18 +55,35 @@ pub(super) fn std_path(root: &str, path: &[String]) -> Result<(), Refusal> {
             Err(macro_refusal(name).expect("the guard has just seen it"))
         }
         [first] if MODULES.contains(first) => Ok(()),
-        [name] if macro_arguments(name).is_some() => Ok(()),
+        [name] if is_macro(name) => Ok(()),
         [first, ..] => Err((Rule::System, format!("{} is not allowed: {}", full(), why_not(first)))),
     }
 }
 
-/// Why a method may not be called, whatever it is called on: its trait may come from an import of the module.
-pub(super) fn method_refusal(name: &str) -> Option<Refusal> {
-    (name == "type_id").then(|| (Rule::System, format!("`{name}` makes the port depend on how it is built")))
+/// Why a word may stand nowhere, whatever it is the name of.
+pub(super) fn word_refusal(name: &str) -> Option<Refusal> {
+    let is_of_build = matches!(name, "type_id" | "TypeId" | "type_name" | "type_name_of_val");
+    is_of_build.then(|| (Rule::System, format!("`{name}` makes the port depend on how it is built")))
 }
 
-fn is_closed(module: &str) -> bool {
-    why_not(module) != why_not("")
+/// Macros of Rust's libraries that only compute, by which an import names them.
+fn is_macro(name: &str) -> bool {
+    matches!(
+        name,
+        "assert"
+            | "assert_eq"
+            | "assert_ne"
+            | "panic"
+            | "unreachable"
+            | "format"
+            | "format_args"
+            | "write"
+            | "writeln"
+            | "vec"
+            | "matches"
+            | "concat"
+            | "stringify"
+    )
 }
 
 fn why_not(module: &str) -> &'static str {
@@ -125,34 +140,6 @@ fn is_constant(name: &str) -> bool {
         && chars.all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
 }
 
-/// How the arguments of an allowed macro read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum MacroArguments {
-    /// Expressions with a comma between them.
-    Expressions,
-    /// Expressions, among them a format string that can name variables.
-    Format,
-    /// `vec![a, b]` or `vec![a; n]`.
-    List,
-    /// `matches!(expression, pattern if guard)`.
-    Pattern,
-    /// `offset_of!(Type, field)`.
-    Offset,
-}
-
-/// The macros that a port may call; `None` for all others.
-pub(super) fn macro_arguments(name: &str) -> Option<MacroArguments> {
-    Some(match name {
-        "addr_of" | "addr_of_mut" => MacroArguments::Expressions,
-        "assert" | "assert_eq" | "assert_ne" | "panic" | "unreachable" | "format" | "format_args"
-        | "write" | "writeln" => MacroArguments::Format,
-        "vec" => MacroArguments::List,
-        "matches" => MacroArguments::Pattern,
-        "offset_of" => MacroArguments::Offset,
-        _ => return None,
-    })
-}
-
 /// Why a well-known macro may not be called.
 pub(super) fn macro_refusal(name: &str) -> Option<Refusal> {
     let (rule, why) = match name {
@@ -169,7 +156,10 @@ pub(super) fn macro_refusal(name: &str) -> Option<Refusal> {
         }
         "asm" | "global_asm" | "naked_asm" => (Rule::System, "is machine code, which no audit can read"),
         "thread_local" => (Rule::State, "holds state that outlives a call"),
-        "concat_idents" | "macro_rules" => (Rule::Macro, "can hide names from the audit"),
+        "concat_idents" => (Rule::Macro, "can hide names from the audit"),
+        "is_x86_feature_detected" | "is_aarch64_feature_detected" => {
+            (Rule::System, "makes the port depend on the processor")
+        }
         "line" | "column" | "file" | "module_path" => {
             (Rule::Macro, "makes the port depend on its place in the source")
         }

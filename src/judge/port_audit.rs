@@ -63,6 +63,18 @@ impl<'p> Judge<'p> {
         })
     }
 
+    /// Functions that a port of `planned` may not run as C, by their Rust names.
+    pub(super) fn closed(&self, planned: &FunctionPlan) -> Result<BTreeSet<String>> {
+        let Original { mut ways_back, keeps_more, .. } = self.original(planned)?;
+        ways_back.extend(keeps_more);
+        Ok(ways_back)
+    }
+
+    /// Functions of the system that programs can replace through variables of the library.
+    pub(super) fn replaceable(&self) -> Result<&BTreeSet<String>> {
+        Ok(&self.names()?.replaceable)
+    }
+
     /// The names and modules around all ports, as they are now.
     fn surroundings(&self) -> Result<Surroundings> {
         let names = self.names()?;

@@ -3,7 +3,9 @@
 
 use crate::audit::{self, Allowed, Candidate, FfiNames};
 use crate::harness::emit::target::target_file;
+use crate::rust::item;
 use proc_macro2::{TokenStream, TokenTree};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -50,22 +52,80 @@ pub fn problems(text: &str, ffi: &Arc<FfiNames>) -> Vec<(usize, String)> {
     let report = audit::audit(&Candidate { module: "target", name: "target", text: &body }, &allowed);
     let mut problems: Vec<(usize, String)> =
         report.problems.into_iter().map(|problem| (problem.line, problem.reason)).collect();
-    problems.extend(
-        body.parse().ok().and_then(named_libc).map(|line| {
-            (line, "`libc` is not allowed in a fuzz target: memory comes from `side`".to_owned())
-        }),
-    );
+    if let Ok(tokens) = body.parse() {
+        beyond_the_file(tokens, &own_types(&body), &mut problems);
+    }
     problems.sort();
     problems
 }
 
-/// The line that names `libc`.
-fn named_libc(tokens: TokenStream) -> Option<usize> {
-    tokens.into_iter().find_map(|token| match token {
-        TokenTree::Ident(ident) if ident == "libc" => Some(ident.span().start().line),
-        TokenTree::Group(group) => named_libc(group.stream()),
-        _ => None,
+/// Words by which a target would reach what it is not given, or give something another name. No other wall stands behind
+/// this: a target runs beside both sides.
+const BEYOND: [&str; 10] =
+    ["use", "crate", "super", "mod", "macro_rules", "extern", "trait", "union", "transmute", "fn_addr_eq"];
+
+/// What a path may begin with, beside primitive types, types of the prelude, and types of the file.
+const HEADS: [&str; 7] = ["core", "std", "alloc", "ffi", "Self", "Input", "Side"];
+
+/// The lines with words that may not stand in a target. `own` are the types that it declares.
+fn beyond_the_file(tokens: TokenStream, own: &BTreeSet<String>, problems: &mut Vec<(usize, String)>) {
+    let list: Vec<TokenTree> = tokens.into_iter().collect();
+    for (at, token) in list.iter().enumerate() {
+        let line = token.span().start().line;
+        match token {
+            TokenTree::Group(group) => beyond_the_file(group.stream(), own, problems),
+            TokenTree::Ident(ident) => {
+                // `of::<T>` has only types behind it.
+                let goes_on = begins_tail(&list[at + 1..])
+                    && !matches!(list.get(at + 3), Some(TokenTree::Punct(mark)) if mark.as_char() == '<');
+                let is_head = goes_on && !(at >= 2 && begins_tail(&list[at - 2..]));
+                let reason = refused_word(&ident.to_string(), is_head, own);
+                problems.extend(reason.map(|reason| (line, reason)));
+            }
+            // A path from the root of all crates.
+            TokenTree::Punct(mark) if mark.as_char() == ':' && begins_tail(&list[at..]) => {
+                let goes_on = at > 0
+                    && match &list[at - 1] {
+                        TokenTree::Ident(_) => true,
+                        TokenTree::Punct(before) => matches!(before.as_char(), '>' | ':'),
+                        _ => false,
+                    };
+                if !goes_on {
+                    problems
+                        .push((line, "a path of a fuzz target begins with a name, not with `::`".to_owned()));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether tokens begin with `::`.
+fn begins_tail(tokens: &[TokenTree]) -> bool {
+    let is_colon = |token: &TokenTree| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ':');
+    tokens.len() >= 2 && tokens[..2].iter().all(is_colon)
+}
+
+fn refused_word(word: &str, is_head: bool, own: &BTreeSet<String>) -> Option<String> {
+    if word == "libc" {
+        return Some("`libc` is not allowed in a fuzz target: memory comes from `side`".to_owned());
+    }
+    if word == "static" {
+        return Some("`static` is not allowed in a fuzz target: it outlives a call".to_owned());
+    }
+    let is_known = || HEADS.contains(&word) || audit::is_prelude(word) || own.contains(word);
+    let is_beyond = BEYOND.contains(&word) || (is_head && !is_known());
+    is_beyond.then(|| {
+        format!("`{word}` is not allowed in a fuzz target: it has `Input`, `Side`, `ffi`, and Rust's own libraries")
     })
+}
+
+/// The types that the file declares.
+fn own_types(text: &str) -> BTreeSet<String> {
+    let items = item::parse(text).map(|file| file.items).unwrap_or_default();
+    let is_type =
+        |item: &&syn::Item| matches!(item, syn::Item::Struct(_) | syn::Item::Enum(_) | syn::Item::Type(_));
+    items.iter().filter(is_type).filter_map(item::item_name).collect()
 }
 
 #[cfg(test)]
@@ -115,8 +175,12 @@ mod tests {
                 "outlives a call",
             ),
             ("unsafe { libc::free(std::ptr::null_mut()) };", "`libc` is not allowed"),
-            ("crate::side::callee(side);", "unknown path"),
-            ("super::run();", "unknown path"),
+            ("crate::side::callee(side);", "`crate` is not allowed"),
+            ("super::run();", "`super` is not allowed"),
+            ("::port::f();", "not with `::`"),
+            ("port::f();", "`port` is not allowed"),
+            ("Kit::f();", "`Kit` is not allowed"),
+            ("use std as s; s::process::exit(0);", "`use` is not allowed"),
             ("unimplemented!();", "stub"),
         ] {
             let told = reasons(&target(body));

@@ -41,6 +41,8 @@ pub struct Index {
     /// Items that belong to every hash: a glob import decides what bare names mean, and an item without a name of
     /// the module can be used anywhere.
     everywhere: Vec<usize>,
+    /// Which items are calls of macros.
+    is_call: Vec<bool>,
 }
 
 impl Index {
@@ -56,9 +58,12 @@ impl Index {
         let meant =
             |text: &Text| text.names().filter_map(|name| by_name.get(name)).flatten().copied().collect();
         let mentions = texts.iter().map(meant).collect();
-        let is_everywhere = |item: &syn::Item| is_glob(item) || nonlocal_items::is_open(item, &file.items);
+        let is_everywhere = |item: &syn::Item| {
+            is_glob(item) || is_call_of_macro(item) || nonlocal_items::is_open(item, &file.items)
+        };
+        let is_call = file.items.iter().map(is_call_of_macro).collect();
         let everywhere = (0..file.items.len()).filter(|at| is_everywhere(&file.items[*at])).collect();
-        Self { texts, mentions, everywhere }
+        Self { texts, mentions, everywhere, is_call }
     }
 
     /// Positions of the items that the item `root` reaches, without `root` and without other `pub fn`s.
@@ -66,8 +71,9 @@ impl Index {
     /// Matching is by name: an identifier that equals an item's name counts as a use of it. A local variable of
     /// that name makes the hash depend on too much, never on too little.
     pub fn reached(&self, root: usize) -> BTreeSet<usize> {
+        let calls = self.everywhere.iter().filter(|at| self.is_call[**at]).copied();
         let mut seen = BTreeSet::new();
-        let mut open = vec![root];
+        let mut open: Vec<usize> = calls.chain([root]).collect();
         while let Some(at) = open.pop() {
             open.extend(self.mentions[at].iter().filter(|next| **next != root && seen.insert(**next)));
         }
@@ -128,6 +134,11 @@ fn digest(parts: &[&[u8]]) -> TokenHash {
 
 fn is_public_fn(item: &syn::Item) -> bool {
     matches!(item, syn::Item::Fn(f) if !matches!(f.vis, syn::Visibility::Inherited))
+}
+
+/// Whether an item is a call of a macro, which declares whatever the macro says.
+fn is_call_of_macro(item: &syn::Item) -> bool {
+    matches!(item, syn::Item::Macro(item) if item.ident.is_none())
 }
 
 fn is_glob(item: &syn::Item) -> bool {

@@ -104,6 +104,15 @@ pub(crate) fn plain(ident: &proc_macro2::Ident) -> String {
     }
 }
 
+/// Whether a word occurs in the tokens.
+pub(crate) fn mentions(tokens: TokenStream, word: &str) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == word,
+        TokenTree::Group(group) => mentions(group.stream(), word),
+        _ => false,
+    })
+}
+
 /// The name that an item declares; none for `impl`, `use` and macro calls.
 pub(crate) fn item_name(item: &syn::Item) -> Option<String> {
     use syn::Item;

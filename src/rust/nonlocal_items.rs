@@ -1,8 +1,9 @@
-//! Items of a module that code can use without a name that the audit follows: an `impl` for a foreign type, traits
-//! that other modules can import, modules, macros, items that hide these in a body, and imports that an attribute
-//! changes in another build. They affect every port of the crate, so no module may have one.
+//! Items of a module that code of other modules can use without a name that the tool follows: an `impl` for a foreign type,
+//! traits that other modules can import, modules that others reach into, items that hide these in a body or in a macro, and
+//! imports that an attribute changes in another build. They affect every port of the crate, so no module may have one.
 
 use super::item::{item_name, plain, use_leaves};
+use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 
 /// Generated modules, for which a glob import brings in known names.
@@ -11,30 +12,58 @@ pub const GENERATED: [&str; 3] = ["ffi", "globals", "callee"];
 /// Why no port is judged while a module has such an item at this place.
 pub fn reason(place: &str) -> String {
     format!(
-        "{place} can be used by every port without being named (an `impl` for a type of another module, a `pub trait`, a module, a macro, \
-         a glob of another port's module) or makes names mean something else in another build (attributes of an import or of the file, \
+        "{place} can be used by every port without being named (an `impl` for a type of another module, a `pub trait`, a `pub mod` or a \
+         module in another file, one of these in a macro or a body, a glob of another port's module) or makes names mean something else in another build (attributes of an import or of the file, \
          `extern crate`); take it out"
     )
 }
 
 /// Whether an item is of that kind; `all` are the items of its module.
 pub fn is_open(item: &syn::Item, all: &[syn::Item]) -> bool {
+    is_open_in(item, &[all], false)
+}
+
+/// The same for an item in the innermost of some modules, each with the items of the one around it behind it.
+fn is_open_in(item: &syn::Item, modules: &[&[syn::Item]], is_inner: bool) -> bool {
     match item {
-        syn::Item::Impl(block) if !is_for_own(block, all) => true,
-        syn::Item::Mod(module) => !is_test(&module.attrs),
-        syn::Item::ForeignMod(_) | syn::Item::Macro(_) => true,
-        syn::Item::Trait(item) if !matches!(item.vis, syn::Visibility::Inherited) => true,
+        syn::Item::Impl(block) if !is_for_own(block, modules) => true,
+        syn::Item::Mod(module) => !is_test(&module.attrs) && is_open_module(module, modules),
+        syn::Item::ForeignMod(_) => true,
+        syn::Item::Macro(item) => {
+            let is_own = item.ident.is_some() || is_defined(&item.mac.path, modules);
+            !is_own || !item.attrs.iter().all(is_remark) || hides_items(item.mac.tokens.clone(), modules)
+        }
+        // Nobody reaches into a private module.
+        syn::Item::Trait(item) if !is_inner && !matches!(item.vis, syn::Visibility::Inherited) => true,
         syn::Item::ExternCrate(_) => true,
         syn::Item::Use(item) => {
             !item.attrs.iter().all(is_remark)
-                || use_leaves(item).iter().any(|leaf| leaf.glob && is_of_ports(&leaf.path))
+                || use_leaves(item).iter().any(|leaf| {
+                    let path = leaf.path.as_slice();
+                    let path = if is_inner && path.first().is_some_and(|first| first == "super") {
+                        &path[1..]
+                    } else {
+                        path
+                    };
+                    leaf.glob && is_of_ports(path)
+                })
         }
         other => {
-            let mut search = Search::default();
+            let mut search = Search { modules, found: false };
             visit::visit_item(&mut search, other);
             search.found
         }
     }
+}
+
+/// Whether a module of the port has such an item, or others can reach into it.
+fn is_open_module(module: &syn::ItemMod, modules: &[&[syn::Item]]) -> bool {
+    let Some((_, items)) = &module.content else { return true };
+    let is_private = matches!(module.vis, syn::Visibility::Inherited);
+    let inner: Vec<&[syn::Item]> = std::iter::once(items.as_slice()).chain(modules.iter().copied()).collect();
+    !is_private
+        || !module.attrs.iter().all(is_remark)
+        || items.iter().any(|item| is_open_in(item, &inner, true))
 }
 
 /// Whether an attribute of an import or a file has no effect at run time. `#[cfg(…)] use` has one: a name could
@@ -53,21 +82,47 @@ fn is_of_ports(path: &[String]) -> bool {
     is_inside && !names.find(|name| !is_root(name)).is_some_and(|module| GENERATED.contains(&module))
 }
 
-/// Whether an `impl` is for a type or a trait of its own module.
-fn is_for_own(block: &syn::ItemImpl, all: &[syn::Item]) -> bool {
-    let declared = |path: &syn::Path| {
-        let Some(name) = only_name(path) else { return false };
-        let is_it = |item: &syn::Item| {
-            let declares = matches!(
-                item,
-                syn::Item::Struct(_) | syn::Item::Enum(_) | syn::Item::Union(_) | syn::Item::Trait(_)
-            );
-            declares && item_name(item).is_some_and(|own| own == name)
-        };
-        all.iter().any(is_it)
-    };
+/// Whether an `impl` is for a type or a trait of its own module, or of one around it.
+fn is_for_own(block: &syn::ItemImpl, modules: &[&[syn::Item]]) -> bool {
+    let declared = |path: &syn::Path| only_name(path).is_some_and(|name| is_type(&name, modules));
     let of_type = matches!(&*block.self_ty, syn::Type::Path(ty) if ty.qself.is_none() && declared(&ty.path));
     of_type || block.trait_.as_ref().is_some_and(|(path, _)| declared(path))
+}
+
+/// Whether one of the modules declares a type or a trait of this name.
+fn is_type(name: &str, modules: &[&[syn::Item]]) -> bool {
+    let is_it = |item: &&syn::Item| {
+        let declares = matches!(
+            item,
+            syn::Item::Struct(_) | syn::Item::Enum(_) | syn::Item::Union(_) | syn::Item::Trait(_)
+        );
+        declares && item_name(item).is_some_and(|own| own == name)
+    };
+    modules.iter().copied().flatten().any(|item| is_it(&item))
+}
+
+/// Whether a macro that is called by this path is one of the modules.
+fn is_defined(path: &syn::Path, modules: &[&[syn::Item]]) -> bool {
+    let defines = |item: &syn::Item| matches!(item, syn::Item::Macro(of) if of.ident.as_ref().is_some_and(|own| path.is_ident(own)));
+    modules.iter().copied().flatten().any(defines)
+}
+
+/// Whether the text of a macro, or its arguments, could declare such an item: an `impl` that does not begin with a type or
+/// trait of the module, or words that bring in something else.
+fn hides_items(tokens: TokenStream, modules: &[&[syn::Item]]) -> bool {
+    let list: Vec<TokenTree> = tokens.into_iter().collect();
+    let is_word = |token: &TokenTree, words: &[&str]| matches!(token, TokenTree::Ident(word) if words.iter().any(|it| word == it));
+    list.iter().enumerate().any(|(at, token)| match token {
+        TokenTree::Group(group) => hides_items(group.stream(), modules),
+        // `impl Fn(…)` in a type, too: a parameter for the type says the same.
+        token if is_word(token, &["impl"]) => {
+            !matches!(list.get(at + 1), Some(TokenTree::Ident(name)) if is_type(&plain(name), modules))
+        }
+        token if is_word(token, &["include"]) => {
+            matches!(list.get(at + 1), Some(TokenTree::Punct(mark)) if mark.as_char() == '!')
+        }
+        token => is_word(token, &["mod", "extern", "macro_rules", "trait", "use"]),
+    })
 }
 
 /// The only segment of a path: `S` of `S` and of `S<T>`.
@@ -84,29 +139,29 @@ fn is_test(attrs: &[syn::Attribute]) -> bool {
 }
 
 /// Searches bodies, including uncalled ones.
-#[derive(Default)]
-struct Search {
+struct Search<'a> {
+    modules: &'a [&'a [syn::Item]],
     found: bool,
 }
 
-impl Visit<'_> for Search {
+impl Visit<'_> for Search<'_> {
     fn visit_stmt(&mut self, stmt: &syn::Stmt) {
-        self.found |= matches!(
-            stmt,
+        self.found |= match stmt {
             syn::Stmt::Item(
-                syn::Item::Impl(_)
-                    | syn::Item::Mod(_)
-                    | syn::Item::Trait(_)
-                    | syn::Item::ForeignMod(_)
-                    | syn::Item::Macro(_)
-            )
-        );
+                syn::Item::Impl(_) | syn::Item::Mod(_) | syn::Item::Trait(_) | syn::Item::ForeignMod(_),
+            ) => true,
+            syn::Stmt::Item(syn::Item::Macro(item)) => {
+                item.ident.is_none() || hides_items(item.mac.tokens.clone(), self.modules)
+            }
+            _ => false,
+        };
         visit::visit_stmt(self, stmt);
     }
 
-    /// The text of an included file may contain anything.
+    /// The text of an included file may contain anything, and what a macro is given may become an item.
     fn visit_macro(&mut self, mac: &syn::Macro) {
         self.found |= mac.path.segments.last().is_some_and(|last| last.ident == "include");
+        self.found |= hides_items(mac.tokens.clone(), self.modules);
         visit::visit_macro(self, mac);
     }
 }
@@ -130,14 +185,28 @@ mod tests {
             "fn f() { if true { impl ffi::pt {} } }",
             "struct S; impl S { fn go(&self) { impl ffi::pt {} } }",
             "struct S([u8; { impl ffi::pt {} 1 }]);",
-            "mod inner {}",
+            "mod inner;",
+            "pub mod inner {}",
+            "pub(crate) mod inner {}",
             "#[cfg(not(test))] mod inner {}",
+            "#[path = \"x.rs\"] mod inner;",
+            "mod inner { impl super::super::ffi::pt {} }",
+            "mod inner { use super::super::*; }",
+            "mod inner { extern \"C\" {} }",
+            "mod inner { mod deeper { impl u8 {} } }",
             "extern \"C\" {}",
             "pub trait sneak { fn go(&self); }",
             "pub(crate) trait Sneak {}",
-            "macro_rules! hidden { () => {} }",
+            "macro_rules! hidden { () => { impl ffi::pt {} } }",
+            "macro_rules! hidden { ($t:ty) => { impl $t {} } }",
+            "macro_rules! hidden { () => { mod inner; } }",
+            "macro_rules! hidden { () => { include!(\"x.rs\"); } }",
+            "#[macro_export] macro_rules! hidden { () => {} }",
+            "macro_rules! hidden { ($($t:tt)*) => { $($t)* } } hidden!(impl ffi::pt {});",
             "hidden! {}",
-            "fn f() { hidden!(); macro_rules! hidden { () => {} } }",
+            "other::hidden! {}",
+            "fn f() { hidden!(impl ffi::pt {}); }",
+            "fn f() { macro_rules! hidden { () => { impl ffi::pt {} } } hidden!(); }",
             "fn f() { include!(\"other.rs\") }",
             "use crate::b::*;",
             "use super::b::*;",
@@ -154,6 +223,9 @@ mod tests {
             "struct S<T>(T); impl<T> S<T> { fn go(&self) -> u32 { 1 } } impl Clone for S<u8> { fn clone(&self) -> Self { S(1) } }",
             "trait Bit { fn bit(self) -> u32; } impl Bit for bool { fn bit(self) -> u32 { u32::from(self) } }",
             "#[cfg(test)] mod tests { impl u8 {} }",
+            "struct S; mod inner { use super::*; pub trait Go { fn go(self); } impl Go for u8 { fn go(self) {} } impl S {} mod deeper { pub fn f() {} } }",
+            "trait Bit {} macro_rules! bits { ($($t:ty)*) => { $(impl Bit for $t {})* } } bits!(u8 u16);",
+            "fn f() { macro_rules! one { () => { 1 } } let include = one!(); assert!(include > 0); }",
             "#[allow(unused_imports)] use crate::{callee, ffi, globals}; /// Doc.\n#[expect(unused_imports, reason = \"x\")] use core::mem;",
             "use crate::ffi::*; use super::globals::*; use crate::b::f; use core::cmp::*;",
             "fn f(x: u8) -> u8 { assert!(x > 1); const K: u8 = 3; fn g() -> u8 { K } g() }",

@@ -172,6 +172,11 @@ fn new_helpers(
     Ok(Ok(out.trim_matches(['\u{feff}', '\n', '\r', ' ']).to_string()))
 }
 
+/// Whether an item has no name: an `impl`, or the call of a macro.
+fn has_no_name(item: &syn::Item) -> bool {
+    matches!(item, syn::Item::Impl(_)) || matches!(item, syn::Item::Macro(item) if item.ident.is_none())
+}
+
 enum Judgement {
     New,
     Known,
@@ -184,12 +189,13 @@ enum Judgement {
 struct Taken {
     items: BTreeMap<String, (Option<TokenHash>, usize)>,
     imports: BTreeMap<String, (String, usize)>,
-    impls: Vec<Option<TokenHash>>,
+    /// `impl` blocks and calls of macros.
+    without_name: Vec<Option<TokenHash>>,
 }
 
 impl Taken {
     fn read(text: &str, module: &syn::File, replaced: &str) -> Self {
-        let mut taken = Self { items: BTreeMap::new(), imports: BTreeMap::new(), impls: Vec::new() };
+        let mut taken = Self { items: BTreeMap::new(), imports: BTreeMap::new(), without_name: Vec::new() };
         for item in &module.items {
             let tokens = hash::text_hash(&text[bytes_of(item)]);
             if let syn::Item::Use(u) = item {
@@ -198,8 +204,8 @@ impl Taken {
                     let key = leaf.name.clone().unwrap_or_else(|| anonymous(&leaf));
                     taken.imports.insert(key, (full_path(&leaf), line));
                 }
-            } else if let syn::Item::Impl(_) = item {
-                taken.impls.push(tokens);
+            } else if has_no_name(item) {
+                taken.without_name.push(tokens);
             } else if let Some(name) = item_name(item) {
                 // The replaced function's name counts as taken, because there can be only one item of that name.
                 let tokens = if name == replaced { None } else { tokens };
@@ -212,10 +218,10 @@ impl Taken {
     fn judge(&self, helper: &syn::Item, text: &str) -> Judgement {
         match helper {
             syn::Item::Use(u) => return self.judge_use(u),
-            // An `impl` has no name. Adding the same one twice would not compile.
-            syn::Item::Impl(_) => {
+            // Adding the same one twice would not compile.
+            helper if has_no_name(helper) => {
                 let tokens = hash::text_hash(text);
-                return if self.impls.contains(&tokens) { Judgement::Known } else { Judgement::New };
+                return if self.without_name.contains(&tokens) { Judgement::Known } else { Judgement::New };
             }
             _ => {}
         }

@@ -1,6 +1,6 @@
 //! Libraries that let programs replace the allocator through variables, which lead to `malloc` and `free` at first.
 
-use crate::support::Repo;
+use crate::support::{Ran, Repo};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -114,4 +114,10 @@ fn a_port_that_goes_past_the_variable_is_refused() {
     let (judged, _) = repo.verified(&["stack_pop"], 10);
     let reason = judged["stack_pop"]["reason"].as_str().unwrap();
     assert!(reason.contains("programs can replace `free` for this library"), "{reason}");
+    // The same by object code, in builds that allow a test to switch the audit off.
+    if cfg!(debug_assertions) {
+        let mut command = repo.command(&["verify", "stack_pop", "--seconds", "1"]);
+        let ran = Ran::of(command.env("IMPLFUZZ_TEST_WITHOUT_AUDIT", "1"));
+        ran.code(10).shows("leads to `free`, not through the variable by which programs can replace it");
+    }
 }

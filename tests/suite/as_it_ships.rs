@@ -143,6 +143,32 @@ fn a_candidate_that_is_right_in_the_build_for_fuzzing_alone_is_not_accepted() {
     assert!(repo.read("rust/src/sum.rs").contains(right));
 }
 
+/// Looks for the code of C in the memory of the process, by a number in it, and calls it by an address that no relocation
+/// shows. The audit sees neither.
+const FINDS: &str = "fn finds_one(x: u32) -> u32 {\n    x\n}\n\nfn finds_two(x: u32) -> u32 {\n    !x\n}\n\n\
+    pub fn finds(x: u32) -> u32 {\n    let wanted = (core::hint::black_box(0x5ca1_u32) << 16 | core::hint::black_box(0xab1e)).to_le_bytes();\n    \
+    let own = finds_two as usize & !15;\n    \
+    let at = |at: usize| unsafe { *core::ptr::with_exposed_provenance::<u8>(at) };\n    \
+    let is_it = |from: &usize| (0..4).all(|byte| at(from + byte) == wanted[byte]);\n    \
+    let number = (own..own + 0x60000).chain(own - 0x60000..own).find(is_it);\n    \
+    let ends = |from: &usize| [0, 0x90, 0xc3, 0xcc].contains(&at(from - 1));\n    \
+    let Some(start) = number.and_then(|number| (0..64).map(|back| (number & !15) - back * 16).find(ends)) else { return 1 };\n    \
+    let mut step = [finds_one, finds_two][(x & 1) as usize];\n    \
+    unsafe { (&raw mut step).cast::<usize>().write(start) };\n    step(x)\n}\n";
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_port_that_finds_the_code_of_c_in_memory_is_refuted_as_it_ships() {
+    let c = "unsigned finds(unsigned x) { return x > 9 ? x ^ 0x5ca1ab1eu : 7u; }\n";
+    let repo = Repo::of(&[("ship.h", "unsigned finds(unsigned x);\n"), ("ship.c", c)]);
+    let mut module = repo.read("rust/src/ship.rs");
+    plant(&mut module, "finds", FINDS).unwrap();
+    repo.write("rust/src/ship.rs", &module);
+    let budget = ["--config", "fuzz.accept_seconds=2", "--config", "fuzz.accept_executions=400"];
+    let ran = repo.run(&[&["verify", "finds"], &MEASURED[..], &budget].concat());
+    ran.code(10).shows(WITHOUT_C);
+}
+
 /// The code of a C function is really gone: here of one that a right port needs.
 fn without_c(repo: &Repo) {
     let cache = repo.root().join(".implfuzz/cache");

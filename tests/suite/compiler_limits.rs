@@ -1,6 +1,6 @@
 //! Replies that would take up the compiler, or this tool: each ends its candidate with a clear message, and the run goes on.
 
-use crate::support::{QUICK, Ran, Repo, reply};
+use crate::support::{Repo, reply};
 
 const RIGHT: &str = "pub fn twice(x: u32) -> u32 {\n    x.wrapping_mul(2)\n}";
 
@@ -32,13 +32,13 @@ fn growing_type(rounds: u32) -> String {
 fn what_takes_up_the_compiler_ends_its_candidate_and_not_the_run() {
     let repo = Repo::initialised();
     let huge = format!("// {}\n{RIGHT}", "x".repeat(10 << 20));
-    let replies = [MACRO_BOMB, &huge, ENDLESS, &constant(50_000), RIGHT].map(reply);
+    let replies = [&huge, ENDLESS, &constant(50_000), RIGHT].map(reply);
     repo.model(&replies.each_ref().map(String::as_str));
     let ran = repo.port(&["twice"]);
-    ran.ok().shows("`macro_rules!` can hide names from the audit").shows("10485");
+    ran.ok().shows("10485");
     ran.shows("constant evaluation is taking a long time").shows("the compiled port is larger than 256 MiB");
     assert_eq!(repo.asked(), replies.len());
-    let prompt = repo.prompt(5);
+    let prompt = repo.prompt(4);
     assert!(prompt.contains("larger than 256 MiB") && prompt.contains("no large constants"), "{prompt}");
 }
 
@@ -58,10 +58,7 @@ fn a_compiler_that_takes_all_memory_ends_its_candidate() {
     repo.model(&[&reply(&growing_type(28)), &reply(RIGHT)]);
     let ran = repo.port(&["twice"]);
     ran.ok().shows("MiB of memory for the port");
-    // The audit would refuse it before.
     let repo = Repo::initialised();
     repo.model(&[&reply(MACRO_BOMB), &reply(RIGHT)]);
-    let mut command = repo.command(&[&["port", "twice"][..], &QUICK].concat());
-    let ran = Ran::of(command.env("IMPLFUZZ_TEST_WITHOUT_AUDIT", "1"));
-    ran.ok().shows("does not compile");
+    repo.port(&["twice"]).ok().shows("MiB of memory for the port");
 }

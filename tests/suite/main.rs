@@ -50,6 +50,7 @@ mod handles;
 mod harness;
 mod hermetic;
 mod hook;
+mod idiomatic;
 mod incremental;
 mod kill;
 mod lengths;

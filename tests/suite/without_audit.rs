@@ -291,6 +291,32 @@ fn refuted(cheats: &[Cheat]) {
 }
 
 #[test]
+fn ways_back_to_c_show_in_the_compiled_port() {
+    let c = "static unsigned low(unsigned x) { return (x ^ 5u) * 3u; }\n\
+        unsigned high(unsigned x) { return low(x) + 1; }\n\
+        static unsigned seen;\nunsigned counted(unsigned x) { seen++; return x * 3u; }\n\
+        unsigned plain(unsigned x) { return x * 3u; }\n";
+    let header = "unsigned high(unsigned x);\nunsigned counted(unsigned x);\nunsigned plain(unsigned x);\n";
+    let repo = Repo::of(&[("ask.h", header), ("ask.c", &format!("#include \"ask.h\"\n{c}"))]);
+    repo.run(&["init"]).ok();
+    let mut module = repo.read("rust/src/ask.rs");
+    for (name, port) in [
+        ("low", "pub fn low(x: u32) -> u32 {\n    callee::high(x).wrapping_sub(1)\n}\n"),
+        ("plain", "pub fn plain(x: u32) -> u32 {\n    callee::counted(x)\n}\n"),
+    ] {
+        plant(&mut module, name, port).unwrap();
+    }
+    repo.write("rust/src/ask.rs", &module);
+    let judged = judged(&repo, false);
+    for (symbol, callee) in [("low", "high"), ("plain", "counted")] {
+        let one = judged.iter().find(|one| one["symbol"] == json!(symbol)).unwrap();
+        let told = format!("the C function `{callee}`, which leads back to its C original or keeps state");
+        assert_eq!(one["grade"], "refuted", "{one:#}");
+        assert!(one["reason"].as_str().unwrap().contains(&told), "{one:#}");
+    }
+}
+
+#[test]
 fn what_the_audit_refuses_falls_to_another_wall_without_it() {
     refuted(&CHEATS);
     refuted(&OF_THE_CRATE);

@@ -40,6 +40,11 @@ pub struct Wanted<'a> {
     pub ident: &'a str,
     /// Functions outside of the library that the C original or its callees call.
     pub externs: BTreeSet<&'a str>,
+    /// Those that programs can replace through variables of the library.
+    pub replaceable: &'a BTreeSet<String>,
+    /// Functions of the library, by the names of their shims, that the port may not run as C: they lead back to the C
+    /// original, or keep state that it does not keep.
+    pub closed: BTreeSet<String>,
 }
 
 /// The C side as the linker knows it: names of functions and variables of the library by their symbols.
@@ -93,7 +98,7 @@ impl Compiled {
 
     /// What the port of `wanted` leads to.
     pub fn linkage(&self, wanted: &Wanted, c: &CSymbols) -> Linkage {
-        let Wanted { module, ident, externs } = wanted;
+        let Wanted { module, ident, externs, replaceable, closed } = wanted;
         let roots = [format!("{}::{module}::{ident}", self.krate), format!("{}::capi::{ident}", self.krate)];
         let mut todo: Vec<SectionId> = roots.iter().filter_map(|path| self.objects.function(path)).collect();
         if todo.is_empty() {
@@ -109,18 +114,32 @@ impl Compiled {
             self.objects.unnamed().map(|section| format!("memory without a name in the section `{section}`")),
         );
         let mut seen: BTreeSet<SectionId> = todo.iter().copied().collect();
-        let shims = format!("{}::callee::", self.krate);
+        let (shims, globals) = (format!("{}::callee::", self.krate), format!("{}::globals::", self.krate));
+        // Variables of the library lead to these at first, as they do in C.
+        let may_be_replaced = |section, name: &str| {
+            replaceable.contains(name)
+                && !is_called(name, externs)
+                && !self.objects.variables(section).any(|path| path.starts_with(&globals))
+        };
         while let Some(section) = todo.pop() {
             if let Some(name) = self.objects.only_function(section).and_then(|f| f.strip_prefix(&shims)) {
-                match name == *ident {
-                    true => drop(forbidden.insert("its own C original".to_owned())),
-                    false => drop(reaches_c.insert(name.to_owned())),
+                if name == *ident {
+                    forbidden.insert("its own C original".to_owned());
+                } else if closed.contains(name) {
+                    forbidden.insert(format!(
+                        "the C function `{name}`, which leads back to its C original or keeps state that the original does not keep"
+                    ));
+                } else {
+                    reaches_c.insert(name.to_owned());
                 }
                 continue;
             }
             for name in self.objects.undefined(section) {
                 let why = match c.0.get(name) {
                     Some(c_name) => Some(format!("the C original of `{c_name}`, not through its shim")),
+                    None if may_be_replaced(section, name) => {
+                        Some(format!("`{name}`, not through the variable by which programs can replace it"))
+                    }
                     None => why_not(name, is_called(name, externs), &self.krate),
                 };
                 forbidden.extend(why);

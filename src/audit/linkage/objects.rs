@@ -27,6 +27,8 @@ pub(super) struct Objects {
 struct Section {
     /// Paths of the functions in it.
     functions: BTreeSet<String>,
+    /// Paths of the statics in it.
+    variables: BTreeSet<String>,
     next: BTreeSet<SectionId>,
     /// Symbols that no object of the crate defines.
     undefined: BTreeSet<String>,
@@ -94,6 +96,8 @@ impl Objects {
                 let path = path(name);
                 self.sections[id].functions.insert(path.clone());
                 self.functions.insert(path, id);
+            } else if symbol.kind() == SymbolKind::Data {
+                self.sections[id].variables.insert(path(name));
             }
             if symbol.is_global() {
                 defined.insert(name.to_owned(), id);
@@ -161,6 +165,11 @@ impl Objects {
     pub(super) fn only_function(&self, section: SectionId) -> Option<&str> {
         let mut all = self.sections[section].functions.iter();
         all.next().filter(|_| all.next().is_none()).map(String::as_str)
+    }
+
+    /// Paths of the statics in a section.
+    pub(super) fn variables(&self, section: SectionId) -> impl Iterator<Item = &str> {
+        self.sections[section].variables.iter().map(String::as_str)
     }
 
     pub(super) fn next(&self, section: SectionId) -> impl Iterator<Item = SectionId> {

@@ -15,12 +15,18 @@ pub mod ffi {
 pub mod callee {
     #[inline(never)]
     pub fn twice(x: u32) -> u32 { unsafe { crate::ffi::twice(x) } }
+    #[inline(never)]
+    pub fn closed(x: u32) -> u32 { unsafe { crate::ffi::twice(x ^ 1) } }
+}
+pub mod globals {
+    unsafe extern "C" { pub fn free(at: *mut u8); }
+    pub static mut hooks: [unsafe extern "C" fn(*mut u8); 1] = [free];
 }
 pub mod capi {
     macro_rules! shims { ($($name:ident)*) => { $(
         pub unsafe extern "C" fn $name(x: u32) -> u32 { crate::m::$name(x) }
     )* } }
-    shims! { honest by_shim direct generic table variable object late own_block environment prints own_symbol twice }
+    shims! { honest by_shim direct generic table variable object late own_block environment prints own_symbol twice back frees frees_by_variable frees_by_table }
 }
 pub mod m {
     use crate::{callee, ffi};
@@ -58,6 +64,11 @@ pub mod m {
     pub fn prints(x: u32) -> u32 { println!("{x}"); x }
     pub fn own_symbol(x: u32) -> u32 { x }
     pub fn twice(x: u32) -> u32 { callee::twice(x) }
+    pub fn back(x: u32) -> u32 { callee::closed(x) }
+    pub fn frees(x: u32) -> u32 { unsafe { crate::globals::free(x as usize as *mut u8) }; x }
+    pub fn frees_by_variable(x: u32) -> u32 { unsafe { crate::globals::hooks[0](x as usize as *mut u8) }; x }
+    static FREE: [unsafe extern "C" fn(*mut u8); 1] = [crate::globals::free];
+    pub fn frees_by_table(x: u32) -> u32 { unsafe { std::hint::black_box(&FREE)[0](x as usize as *mut u8) }; x }
 }
 "#;
 
@@ -81,7 +92,11 @@ fn linkage(compiled: &Compiled, ident: &str) -> Linkage {
         _ => None,
     });
     let c = CSymbols::read(&ffi.unwrap().to_string()).unwrap();
-    compiled.linkage(&Wanted { module: "m", ident, externs: BTreeSet::new() }, &c)
+    let (replaceable, closed) = (BTreeSet::from(["free".to_owned()]), BTreeSet::from(["closed".to_owned()]));
+    compiled.linkage(
+        &Wanted { module: "m", ident, externs: BTreeSet::new(), replaceable: &replaceable, closed },
+        &c,
+    )
 }
 
 #[test]
@@ -90,7 +105,11 @@ fn what_a_port_leads_to_shows_however_it_gets_there() {
     assert_eq!(linkage(&compiled, "honest"), Linkage::default());
     let by_shim = linkage(&compiled, "by_shim");
     assert_eq!((by_shim.reaches_c, by_shim.forbidden), (vec![SymbolName::new("twice")], Vec::new()));
+    assert_eq!(linkage(&compiled, "frees_by_variable"), Linkage::default());
     for (ident, wanted) in [
+        ("back", "the C function `closed`, which leads back"),
+        ("frees", "`free`, not through the variable"),
+        ("frees_by_table", "`free`, not through the variable"),
         ("direct", "`twice`, not through its shim"),
         ("generic", "`twice`, not through its shim"),
         ("table", "`twice`, not through its shim"),

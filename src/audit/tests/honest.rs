@@ -204,6 +204,23 @@ pub fn kit_crc32(crc: u32, buf: Option<&[u8]>) -> u32 {
 }
 
 #[test]
+fn functions_and_closures_are_values() {
+    let items = "fn one(x: u32) -> u32 { x }\nfn two(x: u32) -> u32 { !x }\nstruct Pair<F> { f: F, g: F }\n";
+    for body in [
+        "[one, two][crc as usize & 1](crc) ^ unsafe { *core::ptr::from_ref(&crc) }",
+        "let f = if unsafe { *core::ptr::from_ref(&crc) } > 1 { one } else { two }; f(crc)",
+        "let pair = Pair { f: one, g: one }; (pair.f)((pair.g)(crc))",
+        "let steps: [fn(u32) -> u32; 2] = [one, two]; steps[crc as usize & 1](crc)",
+        "let step: &dyn Fn(u32) -> u32 = &|x| x ^ crc; unsafe { *core::ptr::from_ref(&step(1)) }",
+    ] {
+        accepted(
+            SIGNATURE,
+            &format!("{items}pub fn kit_crc32(crc: u32, buf: Option<&[u8]>) -> u32 {{ {body} }}"),
+        );
+    }
+}
+
+#[test]
 fn numbers_and_bits() {
     accepted(
         SIGNATURE,

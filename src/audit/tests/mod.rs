@@ -3,7 +3,6 @@
 mod attacks;
 mod call_through;
 mod cheats;
-mod fn_values;
 mod honest;
 mod honest_c;
 

@@ -4,38 +4,46 @@ use crate::audit::linkage::{CSymbols, Compiled, Linkage, Wanted};
 use crate::error::Result;
 use crate::fuzz::build::compiled_crate;
 use crate::judge::{Judge, not_rust};
-use crate::project::{FunctionPlan, Project};
+use crate::project::FunctionPlan;
 use crate::rust::signature::ident;
 use crate::symbol::{Function, LibraryIndex, SymbolName};
 use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The linkage proof of the ports in some builds of the same tree.
-pub struct Linked<'p> {
-    project: &'p Project,
+pub struct Linked<'j, 'p> {
+    judge: &'j Judge<'p>,
     builds: Vec<Compiled>,
     c: CSymbols,
 }
 
-impl<'p> Linked<'p> {
+impl<'j, 'p> Linked<'j, 'p> {
     /// Reads the compiled port crates in these binaries of [`Judge::build`].
     ///
     /// # Errors
     /// `Io` or `Internal` if the build left no readable crate.
-    pub fn read(judge: &Judge<'p>, binaries: &[&Path]) -> Result<Self> {
+    pub fn read(judge: &'j Judge<'p>, binaries: &[&Path]) -> Result<Self> {
         let project = judge.project;
         let read =
             |binary: &&Path| Compiled::read(&fs_err::read(compiled_crate(binary))?, &project.crate_name());
         let c = CSymbols::read(&project.ffi).map_err(|error| not_rust("ffi.rs", &error))?;
-        Ok(Self { project, builds: binaries.iter().map(read).collect::<Result<_>>()?, c })
+        Ok(Self { judge, builds: binaries.iter().map(read).collect::<Result<_>>()?, c })
     }
 
     /// The symbols that the port of a function reaches in any of the builds.
-    pub fn linkage(&self, planned: &FunctionPlan) -> Linkage {
-        let function = &planned.function;
+    ///
+    /// # Errors
+    /// Where the library's files cannot be read.
+    pub fn linkage(&self, planned: &FunctionPlan) -> Result<Linkage> {
+        let (function, project) = (&planned.function, self.judge.project);
         // Those of which the address is taken, too: the port names their shims.
-        let index = LibraryIndex::of(&self.project.library);
+        let index = LibraryIndex::of(&project.library);
         let reached: Vec<&Function> = index.reached(function).collect();
+        let mut closed = self.judge.closed(planned)?;
+        // Ports that it calls may call these, and their code may stand in its own.
+        for other in reached.iter().filter(|other| other.key != function.key) {
+            closed.remove(&ident(other).to_string());
+        }
         let wanted = Wanted {
             module: &function.module,
             ident: &ident(function).to_string(),
@@ -44,6 +52,8 @@ impl<'p> Linked<'p> {
                 .flat_map(|f| f.externs.iter().chain(f.streams()))
                 .map(String::as_str)
                 .collect(),
+            replaceable: self.judge.replaceable()?,
+            closed,
         };
         let all: Vec<Linkage> = self.builds.iter().map(|build| build.linkage(&wanted, &self.c)).collect();
         let once = |all: BTreeSet<_>| all.into_iter().collect();
@@ -59,11 +69,11 @@ impl<'p> Linked<'p> {
         // A shim has its function's Rust name.
         for name in &mut linkage.reaches_c {
             let named = |p: &&FunctionPlan| ident(&p.function) == name.as_str();
-            if let Some(planned) = self.project.planned.iter().find(named) {
+            if let Some(planned) = project.planned.iter().find(named) {
                 *name = planned.function.name.clone();
             }
         }
-        linkage
+        Ok(linkage)
     }
 }
 

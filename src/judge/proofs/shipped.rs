@@ -49,7 +49,7 @@ impl Grounds {
             Some(Measured::Yes(counting)) => counting,
         };
         Ok(match counting.build_with(judge, (bin, planned), replaced)? {
-            Built::Binary(binary) => match refused(&Linked::read(judge, &[&binary])?.linkage(planned)) {
+            Built::Binary(binary) => match refused(&Linked::read(judge, &[&binary])?.linkage(planned)?) {
                 Some(reason) => AsShipped::Refused(reason),
                 None => AsShipped::Built(Measured::Yes(shipped(judge, planned, &binary)?)),
             },

@@ -160,7 +160,7 @@ impl<'p> Trial<'p> {
     /// Decides what needs the build but no run: whether the harness can judge, and the linkage proof. What no harness can
     /// judge stays so.
     pub fn prepare(&mut self, linked: &Linked, grounds: &Grounds, judge: &Judge) -> Result<()> {
-        let linkage = linked.linkage(self.planned);
+        let linkage = linked.linkage(self.planned)?;
         self.callees_in_c = proofs::still_c(judge.callees_in_c(self.planned)?, &linkage);
         let differs = grounds.unsound(self.planned).map(|why| Outcome::without_run(Grade::Unverifiable, why));
         let refused = || proofs::refused(&linkage).map(|why| Outcome::without_run(Grade::Refuted, why));

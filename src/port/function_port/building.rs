@@ -34,7 +34,7 @@ impl<'p> FunctionPort<'p> {
         let file = format!("src/{}.rs", self.planned.function.module);
         match built {
             Built::Binary(path) => {
-                let linkage = Linked::read(&session.judge, &[&path])?.linkage(self.planned);
+                let linkage = Linked::read(&session.judge, &[&path])?.linkage(self.planned)?;
                 self.binary = Some(path);
                 Ok(Some(self.linked(session, &linkage)))
             }

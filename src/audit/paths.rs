@@ -1,0 +1,179 @@
+//! Whether a port may write a path, by its words: into Rust's libraries, `libc`, and generated modules. `std_api` has the
+//! tables.
+
+use super::std_api::{self, Refusal};
+use super::{Allowed, Candidate, Rule};
+use crate::rust::item::{UseLeaf, mentions, plain};
+use proc_macro2::{TokenStream, TokenTree};
+
+pub(super) const FN_TYPE: &str = "a reply with `unsafe` may not write function pointer types, because memory could be read as one: \
+    call functions by name, or pass them as arguments to `impl Fn(…)` or to the type from the bindings";
+const TRANSMUTE: &str = "`transmute` only with both types written out, and never to something that can be called: \
+    `transmute::<From, To>(…)`";
+
+/// What a path of a crate begins with.
+const CRATES: [&str; 7] = ["core", "alloc", "std", "libc", "crate", "self", "super"];
+/// Modules of the port that are generated.
+const GENERATED: [&str; 4] = ["ffi", "callee", "globals", "capi"];
+
+/// How a path stands in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum How {
+    Named,
+    Called,
+    Macro,
+    /// An import, under another name.
+    Renamed,
+    /// An import, with everything in it.
+    Glob,
+}
+
+/// Why a port may not have this path in its text.
+pub(super) fn refusal(
+    candidate: &Candidate<'_>,
+    allowed: &Allowed,
+    path: &[String],
+    how: How,
+) -> Option<Refusal> {
+    let names: Vec<&str> = path.iter().map(String::as_str).collect();
+    if how == How::Macro {
+        return names.last().and_then(|name| std_api::macro_refusal(name));
+    }
+    if how == How::Renamed && names.last().is_some_and(|name| name.starts_with("transmute")) {
+        return Some((Rule::FnPointer, TRANSMUTE.to_owned()));
+    }
+    let is_known = |name: &&str| CRATES.contains(name) || GENERATED.contains(name);
+    let hides = match how {
+        How::Renamed => names.iter().all(is_known),
+        How::Glob => matches!(names.as_slice(), ["core" | "alloc" | "std"]),
+        How::Named | How::Called | How::Macro => false,
+    };
+    if hides {
+        let reason = format!("import `{}` by its own name, or by name what you need of it", path.join("::"));
+        return Some((Rule::Path, reason));
+    }
+    match names.as_slice() {
+        [root @ ("core" | "alloc" | "std"), ..] => std_api::std_path(root, &path[1..]).err(),
+        ["libc", name, ..] => of_libc(allowed, name),
+        _ => {
+            let inner = names.iter().skip_while(|name| matches!(**name, "crate" | "self" | "super"));
+            let inner: Vec<&str> = inner.copied().collect();
+            of_crate(candidate, allowed, &inner, how)
+        }
+    }
+}
+
+/// Why an import of the module may not stand there: it acts in every port, and may give what the audit knows another
+/// name. What it imports from elsewhere is judged where it is used: another port may do what this one may not.
+pub(super) fn refused_import(leaf: &UseLeaf) -> Option<Refusal> {
+    let last = leaf.path.last()?;
+    let how = match &leaf.name {
+        _ if leaf.glob => How::Glob,
+        Some(name) if name != last => How::Renamed,
+        _ => How::Named,
+    };
+    let of_rust = matches!(leaf.path[0].as_str(), "core" | "alloc" | "std");
+    let (nobody, nothing) =
+        (Candidate { module: "", name: "", text: "" }, Allowed::new(syn::parse_quote!(fn f())));
+    let refusal = refusal(&nobody, &nothing, &leaf.path, how);
+    refusal.filter(|(rule, _)| of_rust || matches!(rule, Rule::Path | Rule::FnPointer))
+}
+
+fn of_libc(allowed: &Allowed, name: &str) -> Option<Refusal> {
+    if allowed.must_be_replaceable(name) {
+        let reason = format!(
+            "programs can replace `{name}` for this library: use the variable that leads to it, as C does"
+        );
+        return Some((Rule::System, reason));
+    }
+    std_api::libc_name(name, allowed.libc.contains(name)).err()
+}
+
+/// A path of the port crate; what the crate does not have, the compiler refuses.
+fn of_crate(candidate: &Candidate<'_>, allowed: &Allowed, path: &[&str], how: How) -> Option<Refusal> {
+    let reason = match path {
+        ["ffi", name, ..] => return of_c(candidate, allowed, name, how).map(|why| (Rule::CallThrough, why)),
+        ["callee", name] if *name == candidate.name => {
+            format!("`crate::callee::{name}` is the function itself: it leads back to the C original")
+        }
+        ["callee", name] if allowed.ways_back.contains(*name) => {
+            format!(
+                "`crate::callee::{name}` leads back to the C original, or keeps state that it does not keep"
+            )
+        }
+        ["globals", name, ..] if allowed.is_variable_of_others(name) => {
+            format!("`crate::globals::{name}` is a variable that the C function does not use")
+        }
+        ["capi", name] if how == How::Called => {
+            format!("`crate::capi::{name}` has C's ABI: to call it, write `callee::{name}`")
+        }
+        ["capi", name] if *name == candidate.name || allowed.module_of(name).is_none() => {
+            "`crate::capi` has the exported C names; a port may use only other ported functions there"
+                .to_owned()
+        }
+        [module, name] if allowed.ported.contains_key(*module) => {
+            return not_ported(candidate, allowed, module, name);
+        }
+        [name] if how == How::Called && allowed.around.symbols.contains(*name) => {
+            return not_ported(candidate, allowed, candidate.module, name);
+        }
+        _ => return None,
+    };
+    Some((Rule::CallThrough, reason))
+}
+
+fn of_c(candidate: &Candidate<'_>, allowed: &Allowed, name: &str, how: How) -> Option<String> {
+    // A struct and a function of C may have one name.
+    let is_type = how != How::Called && allowed.ffi.items.contains(name);
+    if !allowed.ffi.foreign.contains(name) || is_type {
+        return None;
+    }
+    if allowed.has_global(name) {
+        return Some(format!("`crate::ffi::{name}` is C's own variable; write `crate::globals::{name}`"));
+    }
+    let reason = format!("`crate::ffi::{name}` is the C original; a port may not call it");
+    Some(match allowed.way_to(name).filter(|_| name != candidate.name) {
+        Some(way) => format!("{reason}: write `{way}`"),
+        None => reason,
+    })
+}
+
+fn not_ported(candidate: &Candidate<'_>, allowed: &Allowed, module: &str, name: &str) -> Option<Refusal> {
+    let itself = module == candidate.module && name == candidate.name;
+    if itself || allowed.is_ported(module, name) || !allowed.callees.contains(name) {
+        return None;
+    }
+    let way = allowed.way_to(name).map(|way| format!(": write `{way}`")).unwrap_or_default();
+    Some((Rule::Path, format!("`{name}` is not ported yet{way}")))
+}
+
+/// Why `transmute` may not stand before these tokens: they must say that its result is data.
+pub(super) fn refused_transmute(after: &[TokenTree], allowed: &Allowed) -> Option<Refusal> {
+    let types = generics(after);
+    let is_callback = |token: &TokenTree| matches!(token, TokenTree::Ident(name) if allowed.ffi.callbacks.contains(&plain(name)));
+    let all: TokenStream = types.iter().cloned().collect();
+    let is_callable =
+        ["fn", "dyn"].iter().any(|word| mentions(all.clone(), word)) || types.iter().any(is_callback);
+    let both = types.iter().any(|token| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ','));
+    (!both || is_callable).then(|| (Rule::FnPointer, TRANSMUTE.to_owned()))
+}
+
+/// What stands between the brackets of `::<…>`.
+fn generics(after: &[TokenTree]) -> &[TokenTree] {
+    let marks = |token: &TokenTree| match token {
+        TokenTree::Punct(mark) => Some(mark.as_char()),
+        _ => None,
+    };
+    let mut depth = 0_usize;
+    for (at, token) in after.iter().enumerate() {
+        depth = match (at, marks(token)) {
+            (0 | 1, Some(':')) => 0,
+            (2.., Some('<')) => depth + 1,
+            (2.., Some('>')) if depth == 1 => return &after[3..at],
+            (2.., Some('>')) => depth.saturating_sub(1),
+            (3.., _) if depth > 0 => depth,
+            _ => return &[],
+        };
+    }
+    &[]
+}
