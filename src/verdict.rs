@@ -283,6 +283,11 @@ pub struct RunStats {
     pub rejected: Vec<(String, u64)>,
     /// Wall time, milliseconds.
     pub millis: u64,
+    /// Wall time of the isolated replay behind it, milliseconds, and how much of it went to the port as it ships.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub replay_millis: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub shipped_millis: u64,
     /// libFuzzer's edge count at the end; absent when it did not say.
     pub edges: Option<u64>,
     pub seed: u32,

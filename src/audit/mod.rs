@@ -1,8 +1,8 @@
 //! The audit of a candidate: a pure function from the text of a reply to a list of problems, run before compilation. It
-//! refuses what the other walls cannot see and what nobody wants in a port (placeholders, `extern`, assembly, code for one
-//! build alone), and what the compiled port would be refused for, as far as single words show it: a port hears of that
-//! before it is built. It resolves no names. The linkage proof reads what the compiled port leads to, the sandbox stops
-//! what it asks of the system, and the run compares its state and its results.
+//! refuses what the other walls cannot see (placeholders, `extern`, assembly, code for one build alone). It also refuses
+//! early what the linkage proof would refuse later, as far as single words show it. It resolves no names. The linkage proof
+//! reads what the compiled port leads to, the sandbox stops what it asks of the system, and the run compares its state and
+//! its results.
 
 pub mod linkage;
 mod std_api;
@@ -58,7 +58,7 @@ pub enum Rule {
     System,
     /// No function pointer made from something else.
     FnPointer,
-    /// Paths lead to what is there, by its own name.
+    /// Crates and generated modules keep their names, and other modules give a port nothing but their ported functions.
     Path,
 }
 

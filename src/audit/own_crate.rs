@@ -93,6 +93,8 @@ fn declared(block: TokenStream, names: &mut BTreeSet<String>) {
 /// A module as it stands. Read once for all of its functions.
 #[derive(Debug, Clone, Default)]
 pub struct Around {
+    /// What its imports call by another name.
+    pub(super) renamed: Rc<BTreeMap<String, String>>,
     /// Its `pub` functions: symbols of the library.
     pub(super) symbols: Rc<BTreeSet<String>>,
     /// Why its imports may not stand in it.
@@ -113,6 +115,7 @@ impl Around {
             _ => None,
         });
         Self {
+            renamed: Rc::new(item::renamed(items)),
             symbols: Rc::new(items.iter().filter_map(symbol).collect()),
             refused_imports: Rc::new(
                 uses.flat_map(use_leaves).filter_map(|leaf| refused_import(&leaf)).collect(),

@@ -39,13 +39,16 @@ pub(super) fn refusal(
     if how == How::Macro {
         return names.last().and_then(|name| std_api::macro_refusal(name));
     }
-    if how == How::Renamed && names.last().is_some_and(|name| name.starts_with("transmute")) {
+    if how == How::Renamed && matches!(names.last(), Some(&("transmute" | "transmute_copy"))) {
         return Some((Rule::FnPointer, TRANSMUTE.to_owned()));
     }
     let is_known = |name: &&str| CRATES.contains(name) || GENERATED.contains(name);
+    let is_module = |name: &&str| allowed.ported.contains_key(*name);
     let hides = match how {
-        How::Renamed => names.iter().all(is_known),
-        How::Glob => matches!(names.as_slice(), ["core" | "alloc" | "std"]),
+        How::Renamed => names.iter().all(|name| is_known(name) || is_module(name)),
+        How::Glob => {
+            matches!(names.as_slice(), ["core" | "alloc" | "std"]) || names.last().is_some_and(is_module)
+        }
         How::Named | How::Called | How::Macro => false,
     };
     if hides {
@@ -98,7 +101,7 @@ fn of_crate(candidate: &Candidate<'_>, allowed: &Allowed, path: &[&str], how: Ho
         }
         ["callee", name] if allowed.ways_back.contains(*name) => {
             format!(
-                "`crate::callee::{name}` leads back to the C original, or keeps state that it does not keep"
+                "`crate::callee::{name}` leads back to the C original, or keeps state that the original does not keep"
             )
         }
         ["globals", name, ..] if allowed.is_variable_of_others(name) => {
@@ -111,11 +114,8 @@ fn of_crate(candidate: &Candidate<'_>, allowed: &Allowed, path: &[&str], how: Ho
             "`crate::capi` has the exported C names; a port may use only other ported functions there"
                 .to_owned()
         }
-        [module, name] if allowed.ported.contains_key(*module) => {
+        [module, name, ..] if allowed.ported.contains_key(*module) => {
             return not_ported(candidate, allowed, module, name);
-        }
-        [name] if how == How::Called && allowed.around.symbols.contains(*name) => {
-            return not_ported(candidate, allowed, candidate.module, name);
         }
         _ => return None,
     };
@@ -139,12 +139,17 @@ fn of_c(candidate: &Candidate<'_>, allowed: &Allowed, name: &str, how: How) -> O
 }
 
 fn not_ported(candidate: &Candidate<'_>, allowed: &Allowed, module: &str, name: &str) -> Option<Refusal> {
-    let itself = module == candidate.module && name == candidate.name;
-    if itself || allowed.is_ported(module, name) || !allowed.callees.contains(name) {
+    let is_own = module == candidate.module && (name == candidate.name || !allowed.callees.contains(name));
+    if is_own || allowed.is_ported(module, name) {
         return None;
     }
-    let way = allowed.way_to(name).map(|way| format!(": write `{way}`")).unwrap_or_default();
-    Some((Rule::Path, format!("`{name}` is not ported yet{way}")))
+    let reason = match allowed.way_to(name) {
+        Some(way) => format!("`{name}` is not ported yet: write `{way}`"),
+        None => format!(
+            "`crate::{module}::{name}` is no ported function: of another module a port may use nothing else"
+        ),
+    };
+    Some((Rule::Path, reason))
 }
 
 /// Why `transmute` may not stand before these tokens: they must say that its result is data.
@@ -154,8 +159,10 @@ pub(super) fn refused_transmute(after: &[TokenTree], allowed: &Allowed) -> Optio
     let all: TokenStream = types.iter().cloned().collect();
     let is_callable =
         ["fn", "dyn"].iter().any(|word| mentions(all.clone(), word)) || types.iter().any(is_callback);
+    // What the compiler finds out by itself could be anything.
+    let is_open = mentions(all.clone(), "_");
     let both = types.iter().any(|token| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ','));
-    (!both || is_callable).then(|| (Rule::FnPointer, TRANSMUTE.to_owned()))
+    (!both || is_open || is_callable).then(|| (Rule::FnPointer, TRANSMUTE.to_owned()))
 }
 
 /// What stands between the brackets of `::<…>`.

@@ -3,7 +3,7 @@
 
 use super::{Allowed, Candidate, Problems, Rule};
 use crate::rust::c_numbers::rust_number;
-use crate::rust::item::{item_name, plain, use_leaves};
+use crate::rust::item::{item_name, plain, renamed};
 use crate::rust::nonlocal_items::{self, is_open};
 use crate::rust::signature::bare;
 use quote::ToTokens;
@@ -25,10 +25,14 @@ pub(super) fn check(
             let reason = nonlocal_items::reason("this item");
             problems.add(Rule::Item, item.span(), reason);
         }
-        let Some(name) = item_name(item).filter(|name| name != candidate.name) else { continue };
+        let name = item_name(item);
+        if name.as_deref() == Some(candidate.name) {
+            continue;
+        }
         if let Some(vis) = visibility(item).filter(|vis| !matches!(vis, syn::Visibility::Inherited)) {
             problems.add(Rule::Item, vis.span(), "helpers must be private: leave out `pub`");
         }
+        let Some(name) = name else { continue };
         if is_other_symbol(candidate, allowed, &name) {
             let reason = format!(
                 "`{name}` is another symbol; reply with `{}` and private helpers only",
@@ -103,7 +107,7 @@ pub(super) fn spell(signature: &syn::Signature) -> String {
 /// What differs from the expected signature; parameter names and `mut` may.
 fn difference(allowed: &Allowed, items: &[&syn::Item], got: &syn::Signature) -> Option<String> {
     let want = &allowed.signature;
-    let (wanted, gotten) = (Spelled::of(&[]), Spelled::of(items));
+    let (wanted, gotten) = (Spelled::of(&[], allowed), Spelled::of(items, allowed));
     let same = |a: &dyn ToTokens, b: &dyn ToTokens| {
         a.to_token_stream().to_string() == b.to_token_stream().to_string()
     };
@@ -152,36 +156,35 @@ fn spaced(node: &impl ToTokens) -> String {
 
 /// Types by their last names, so that `c_int`, `core::ffi::c_int`, `std::os::raw::c_int` and `i32` are the same. The compiler
 /// decides whether they are: the generated code calls the function.
-struct Spelled {
-    /// What imports call by another name.
+struct Spelled<'a> {
+    /// What imports of the reply and of its module call by another name.
     renamed: BTreeMap<String, String>,
+    of_module: &'a BTreeMap<String, String>,
 }
 
-impl Spelled {
-    fn of(items: &[&syn::Item]) -> Self {
-        let uses = items.iter().filter_map(|item| match item {
-            syn::Item::Use(item) => Some(item),
-            _ => None,
-        });
-        let leaves = uses.flat_map(use_leaves);
-        Self { renamed: leaves.filter_map(|leaf| Some((leaf.name?, leaf.path.last()?.clone()))).collect() }
+impl<'a> Spelled<'a> {
+    fn of(items: &[&syn::Item], allowed: &'a Allowed) -> Self {
+        Self { renamed: renamed(items), of_module: &allowed.around.renamed }
     }
 
     fn ty(&self, ty: &syn::Type) -> String {
-        struct Last<'a>(&'a BTreeMap<String, String>);
+        struct Last<'a>([&'a BTreeMap<String, String>; 2]);
         impl VisitMut for Last<'_> {
             fn visit_path_mut(&mut self, path: &mut syn::Path) {
                 visit_mut::visit_path_mut(self, path);
                 let Some(mut last) = path.segments.last().cloned() else { return };
                 let name = plain(&last.ident);
-                let name = self.0.get(&name).unwrap_or(&name);
+                let name = self.0.iter().find_map(|renamed| renamed.get(&name)).unwrap_or(&name);
                 let name = rust_number(name).unwrap_or(name);
-                last.ident = syn::Ident::new_raw(name, last.ident.span());
+                last.ident = match name {
+                    "Self" | "self" | "super" | "crate" => syn::Ident::new(name, last.ident.span()),
+                    name => syn::Ident::new_raw(name, last.ident.span()),
+                };
                 *path = syn::Path { leading_colon: None, segments: [last].into_iter().collect() };
             }
         }
         let mut ty = bare(ty);
-        Last(&self.renamed).visit_type_mut(&mut ty);
+        Last([&self.renamed, self.of_module]).visit_type_mut(&mut ty);
         spaced(&ty)
     }
 

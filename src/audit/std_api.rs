@@ -46,9 +46,6 @@ pub(super) fn std_path(root: &str, path: &[String]) -> Result<(), Refusal> {
         ["time", "Duration", ..] => Ok(()),
         // Names of types, and their numbers: another build of the same text has others.
         ["any", ..] => Err((Rule::System, format!("{} makes the port depend on how it is built", full()))),
-        [.., "RandomState"] | [.., "RandomState", _] => {
-            Err((Rule::State, format!("{} differs in every call", full())))
-        }
         // Whichever way leads there: `core::prelude::v1` has them too.
         [first, .., name] if MODULES.contains(first) => macro_refusal(name).map_or(Ok(()), Err),
         [name] if macro_refusal(name).is_some() => {
@@ -60,30 +57,16 @@ pub(super) fn std_path(root: &str, path: &[String]) -> Result<(), Refusal> {
     }
 }
 
-/// Why a word may stand nowhere, whatever it is the name of.
-pub(super) fn word_refusal(name: &str) -> Option<Refusal> {
-    let is_of_build = matches!(name, "type_id" | "TypeId" | "type_name" | "type_name_of_val");
-    is_of_build.then(|| (Rule::System, format!("`{name}` makes the port depend on how it is built")))
-}
+/// Macros of Rust's own libraries that need no import, or that `core` and `std` have at their root.
+#[rustfmt::skip]
+const MACROS: &[&str] = &[
+    "assert", "assert_eq", "assert_ne", "compile_error", "concat", "format", "format_args", "matches", "panic",
+    "stringify", "unreachable", "vec", "write", "writeln",
+];
 
-/// Macros of Rust's libraries that only compute, by which an import names them.
-fn is_macro(name: &str) -> bool {
-    matches!(
-        name,
-        "assert"
-            | "assert_eq"
-            | "assert_ne"
-            | "panic"
-            | "unreachable"
-            | "format"
-            | "format_args"
-            | "write"
-            | "writeln"
-            | "vec"
-            | "matches"
-            | "concat"
-            | "stringify"
-    )
+/// Whether a macro of Rust's own libraries has this name.
+pub(super) fn is_macro(name: &str) -> bool {
+    MACROS.contains(&name) || macro_refusal(name).is_some()
 }
 
 fn why_not(module: &str) -> &'static str {
@@ -151,7 +134,7 @@ pub(super) fn macro_refusal(name: &str) -> Option<Refusal> {
         "env" | "option_env" | "cfg" | "cfg_select" => {
             (Rule::System, "makes the port depend on how it is built")
         }
-        "debug_assert" | "debug_assert_eq" | "debug_assert_ne" => {
+        name if name.starts_with("debug_assert") => {
             (Rule::System, "is absent from a release build: use `assert!`, or leave it out")
         }
         "asm" | "global_asm" | "naked_asm" => (Rule::System, "is machine code, which no audit can read"),

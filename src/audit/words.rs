@@ -7,9 +7,10 @@ use super::attributes;
 use super::paths::{self, How};
 use super::std_api::{self, Refusal};
 use super::{Allowed, Candidate, Problems, Rule};
-use crate::rust::item::{mentions, plain};
+use crate::rust::item::{item_name, mentions, plain};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
+use std::collections::BTreeSet;
 
 /// Reads the whole reply.
 pub(super) fn check(
@@ -19,14 +20,10 @@ pub(super) fn check(
     problems: &mut Problems<'_>,
 ) {
     let tokens: TokenStream = items.iter().map(|item| item.to_token_stream()).collect();
-    let mut reader = Reader {
-        candidate,
-        allowed,
-        problems,
-        has_macros: mentions(tokens.clone(), "macro_rules"),
-        has_unsafe: mentions(tokens.clone(), "unsafe"),
-        interior: interior(tokens.clone()),
-    };
+    let own: BTreeSet<String> = items.iter().filter_map(|item| item_name(item)).collect();
+    let has_unsafe = mentions(tokens.clone(), "unsafe");
+    let interior = interior(tokens.clone(), &own);
+    let mut reader = Reader { candidate, allowed, problems, has_unsafe, interior, in_macro: false };
     reader.stream(tokens);
 }
 
@@ -34,11 +31,11 @@ struct Reader<'w, 'p> {
     candidate: &'w Candidate<'w>,
     allowed: &'w Allowed,
     problems: &'w mut Problems<'p>,
-    /// Whether the reply defines a macro, which can put tokens together.
-    has_macros: bool,
     has_unsafe: bool,
     /// A type in the reply that can change behind a shared reference: a static could have it under another name.
     interior: Option<String>,
+    /// Whether this is the definition of a macro, or what one is called with: it could put the words together.
+    in_macro: bool,
 }
 
 impl Reader<'_, '_> {
@@ -52,21 +49,24 @@ impl Reader<'_, '_> {
         let list: Vec<TokenTree> = tokens.into_iter().collect();
         let mut at = 0;
         while at < list.len() {
-            let (before, here) = (at.checked_sub(1).map(|before| &list[before]), &list[at..]);
+            let (before, here) = list.split_at(at);
             at += match &here[0] {
                 TokenTree::Group(group) => {
                     self.stream(group.stream());
                     1
                 }
                 TokenTree::Punct(mark) if mark.as_char() == '#' => self.attribute(here),
-                TokenTree::Punct(mark) if mark.as_char() == '$' => self.variable_of_macro(here),
+                TokenTree::Punct(mark) if mark.as_char() == '$' => self.variable_of_macro(before, here),
+                // A lifetime.
+                TokenTree::Punct(mark) if mark.as_char() == '\'' => 2,
                 TokenTree::Ident(word) => self.word(word, before, here),
                 _ => 1,
             };
         }
     }
 
-    /// `#[…]` or `#![…]`; the number of tokens read. A macro can put any other `#` before something.
+    /// `#[…]` or `#![…]`; the number of tokens read. A macro can put any other `#` before something, and unpack what an
+    /// attribute holds.
     fn attribute(&mut self, here: &[TokenTree]) -> usize {
         let (inner, group) = match here {
             [_, TokenTree::Punct(mark), TokenTree::Group(group), ..] if mark.as_char() == '!' => {
@@ -74,79 +74,109 @@ impl Reader<'_, '_> {
             }
             [_, TokenTree::Group(group), ..] => (false, group),
             _ => {
-                let reason = "`#` without its attribute beside it is not allowed in a port";
+                let reason = "a `#` that begins no attribute is not allowed in a port";
                 self.refuse(here[0].span(), Some((Rule::Attribute, reason.to_owned())));
                 return 1;
             }
         };
         let refusal = attributes::refusal(group.stream(), inner).map(|reason| (Rule::Attribute, reason));
-        self.refuse(here[0].span(), refusal);
+        match refusal {
+            None => self.stream(group.stream()),
+            refusal => self.refuse(here[0].span(), refusal),
+        }
         if inner { 3 } else { 2 }
     }
 
-    /// `$name`, where a macro is defined.
-    fn variable_of_macro(&mut self, here: &[TokenTree]) -> usize {
-        if let [_, TokenTree::Ident(name), after @ ..] = here
-            && begins_call_of_macro(after)
-        {
-            let reason = format!("`${name}!` calls a macro by a name that the audit cannot read");
-            self.refuse(name.span(), Some((Rule::Macro, reason)));
-        }
-        1
+    /// `$name`, where a macro is defined: it may stand for anything that the macro is called with.
+    fn variable_of_macro(&mut self, before: &[TokenTree], here: &[TokenTree]) -> usize {
+        let [_, TokenTree::Ident(name), after @ ..] = here else { return 1 };
+        let is_in_path = is_marks(after, "::") || is_marks(&before[before.len().saturating_sub(2)..], "::");
+        let reason = if name == "crate" {
+            return 1;
+        } else if begins_call_of_macro(after) {
+            format!("`${name}!` calls a macro by a name that the audit cannot read")
+        } else if is_in_path {
+            format!(
+                "a path with `${name}` is one that the audit cannot read: for a type, write `<${name}>::`"
+            )
+        } else {
+            return 2;
+        };
+        self.refuse(name.span(), Some((Rule::Macro, reason)));
+        2
     }
 
     /// A word and the path that begins with it; the number of tokens read.
-    fn word(&mut self, word: &Ident, before: Option<&TokenTree>, here: &[TokenTree]) -> usize {
-        let (span, name) = (word.span(), plain(word));
-        match name.as_str() {
+    fn word(&mut self, word: &Ident, before: &[TokenTree], here: &[TokenTree]) -> usize {
+        let before = before.last();
+        let span = word.span();
+        let refusal = match word.to_string().as_str() {
             "use" if !matches!(here.get(1), Some(TokenTree::Punct(mark)) if mark.as_char() == '<') => {
                 let end = here.iter().position(is_semicolon).unwrap_or(here.len());
                 self.imports(&[], &here[1..end]);
-                end
+                // What stands between `use` and the end may be something else than an import, in a macro.
+                return if self.in_macro { 1 } else { end };
             }
-            "extern" => {
-                self.refuse(span, refused_extern(&here[1..]));
-                1
-            }
-            "static" => {
-                let refusal = self.refused_static(here.get(1));
-                self.refuse(span, refusal);
-                1
-            }
+            "extern" => refused_extern(&here[1..]),
+            "static" => self.refused_static(here.get(1)),
             "fn" if self.has_unsafe && is_parenthesis(here.get(1)) => {
-                self.refuse(span, Some((Rule::FnPointer, paths::FN_TYPE.to_owned())));
-                1
+                Some((Rule::FnPointer, paths::FN_TYPE.to_owned()))
             }
             "impl" if matches!(before, Some(TokenTree::Ident(word)) if word == "unsafe") => {
-                let reason = "`unsafe impl` is not allowed in a port";
-                self.refuse(span, Some((Rule::Item, reason.to_owned())));
-                1
+                Some((Rule::Item, "`unsafe impl` is not allowed in a port".to_owned()))
             }
-            _ => self.path(word, before, here),
-        }
+            _ => return self.path(word, before, here),
+        };
+        self.refuse(span, refusal);
+        1
     }
 
     fn path(&mut self, first: &Ident, before: Option<&TokenTree>, here: &[TokenTree]) -> usize {
         let (names, mut read) = path(here);
         let after = &here[read..];
-        let of_value = matches!(before, Some(TokenTree::Punct(mark)) if matches!(mark.as_char(), '.' | '$'));
+        let is_member = matches!(before, Some(TokenTree::Punct(mark)) if mark.as_char() == '.');
         let is_declared = matches!(before, Some(TokenTree::Ident(word)) if word == "fn");
         let how = if begins_call_of_macro(after) {
-            // The mark between the name and its arguments.
-            read += 1;
             How::Macro
-        } else if names.len() == 1 && (of_value || is_declared) {
-            How::Named
-        } else if is_parenthesis(after.first()) {
+        } else if !is_member && !is_declared && is_parenthesis(after.first()) {
             How::Called
         } else {
             How::Named
         };
-        if names.last().is_some_and(|last| last.starts_with("transmute")) {
+        let last = names.last().map_or("", String::as_str);
+        if matches!(last, "transmute" | "transmute_copy") && !(is_member || is_declared) {
             self.refuse(first.span(), paths::refused_transmute(after, self.allowed));
         }
-        self.judge(&names, how, first.span());
+        if self.in_macro && !is_member && names.len() == 1 && how != How::Macro {
+            let refusal = std_api::macro_refusal(last);
+            let reason = |(rule, _)| {
+                (rule, format!("`{last}` in the text of a macro could be put together to `{last}!`"))
+            };
+            self.refuse(first.span(), refusal.map(reason));
+        }
+        self.refuse(first.span(), paths::refusal(self.candidate, self.allowed, &names, how));
+        if how == How::Macro {
+            read += 1 + self.text_of_macro(last, &after[1..]);
+        }
         read
+    }
+
+    /// The definition of a macro, or what one is called with; the number of tokens read.
+    fn text_of_macro(&mut self, name: &str, after: &[TokenTree]) -> usize {
+        let (declared, group) = match after {
+            [TokenTree::Group(group), ..] => (None, group),
+            [TokenTree::Ident(declared), TokenTree::Group(group), ..] => (Some(declared), group),
+            _ => return 0,
+        };
+        if let Some(declared) = declared.filter(|declared| std_api::is_macro(&plain(declared))) {
+            let reason = format!("`{declared}!` is a macro of Rust's own libraries: rename it");
+            self.refuse(declared.span(), Some((Rule::Macro, reason)));
+        }
+        let before = self.in_macro;
+        self.in_macro |= !std_api::is_macro(name);
+        self.stream(group.stream());
+        self.in_macro = before;
+        if declared.is_some() { 2 } else { 1 }
     }
 
     /// The paths of an import, behind those of its groups.
@@ -184,28 +214,34 @@ impl Reader<'_, '_> {
     }
 
     fn judge(&mut self, names: &[String], how: How, span: Span) {
-        let words = names.iter().find_map(|name| std_api::word_refusal(name));
-        self.refuse(span, words);
-        if self.has_macros {
-            self.refuse(span, names.iter().find_map(|name| std_api::macro_refusal(name)));
-        }
         self.refuse(span, paths::refusal(self.candidate, self.allowed, names, how));
     }
 }
 
-/// The names of the path that the tokens begin with, and the number of its tokens.
+/// The names of the path that the tokens begin with, and the number of its tokens. `std::<>::env` is `std::env`.
 fn path(tokens: &[TokenTree]) -> (Vec<String>, usize) {
     let mut names = Vec::new();
     let mut read = 0;
     while let Some(TokenTree::Ident(name)) = tokens.get(read) {
         names.push(plain(name));
         read += 1;
-        match (tokens.get(read), tokens.get(read + 1), tokens.get(read + 2)) {
-            (Some(one), Some(two), Some(TokenTree::Ident(_))) if is_colon(one) && is_colon(two) => read += 2,
-            _ => break,
+        while is_marks(&tokens[read..], "::<>") {
+            read += 4;
         }
+        let goes_on =
+            is_marks(&tokens[read..], "::") && matches!(tokens.get(read + 2), Some(TokenTree::Ident(_)));
+        if !goes_on {
+            break;
+        }
+        read += 2;
     }
     (names, read)
+}
+
+/// Whether tokens begin with these punctuation marks.
+fn is_marks(tokens: &[TokenTree], marks: &str) -> bool {
+    let is = |(token, wanted): (&TokenTree, char)| matches!(token, TokenTree::Punct(mark) if mark.as_char() == wanted);
+    tokens.len() >= marks.len() && tokens.iter().zip(marks.chars()).all(is)
 }
 
 /// Whether a name before these tokens is called as a macro. `a != b` is none.
@@ -230,11 +266,13 @@ fn refused_extern(after: &[TokenTree]) -> Option<Refusal> {
     Some((Rule::Item, reason.to_owned()))
 }
 
-/// The first type that can change behind a shared reference.
-fn interior(tokens: TokenStream) -> Option<String> {
+/// The first type of Rust's libraries that can change behind a shared reference; `own` are names of the reply.
+fn interior(tokens: TokenStream, own: &BTreeSet<String>) -> Option<String> {
     tokens.into_iter().find_map(|token| match token {
-        TokenTree::Ident(word) => Some(plain(&word)).filter(|name| std_api::is_interior(name)),
-        TokenTree::Group(group) => interior(group.stream()),
+        TokenTree::Ident(word) => {
+            Some(plain(&word)).filter(|name| std_api::is_interior(name) && !own.contains(name))
+        }
+        TokenTree::Group(group) => interior(group.stream(), own),
         _ => None,
     })
 }

@@ -152,6 +152,8 @@ pub(super) fn sum(a: &RunStats, b: &RunStats) -> RunStats {
         space: None,
         broken: a.broken.iter().chain(&b.broken).map(|(why, input)| (why.clone(), input.clone())).collect(),
         c_faults: Vec::new(),
+        replay_millis: 0,
+        shipped_millis: 0,
     }
 }
 

@@ -14,7 +14,7 @@ use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The result of an isolated replay.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +27,9 @@ pub struct Apart {
     pub finding: Option<Finding>,
     /// The reason, if not all inputs were compared.
     pub unfinished: Option<String>,
+    /// Wall time, milliseconds, and how much of it went to the port as it ships.
+    pub millis: u64,
+    pub shipped_millis: u64,
 }
 
 impl Apart {
@@ -68,6 +71,10 @@ struct Part {
     time: Duration,
 }
 
+fn millis_since(started: Instant) -> u64 {
+    u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
 /// A binary with the port as it ships.
 #[derive(Debug, Clone)]
 pub struct Shipped {
@@ -80,6 +87,13 @@ impl Campaign {
     /// Runs the C original alone on all inputs of the last run, then the port alone on those that C accepts, and compares
     /// their reports; then, if there is one, the port as it ships, from the last input to the first.
     pub fn apart(&self, shipped: Option<&Shipped>, interrupt: &Interrupt) -> Result<Apart> {
+        let started = Instant::now();
+        let mut apart = self.replayed(shipped, interrupt)?;
+        apart.millis = millis_since(started);
+        Ok(apart)
+    }
+
+    fn replayed(&self, shipped: Option<&Shipped>, interrupt: &Interrupt) -> Result<Apart> {
         let inputs = self.known_inputs()?;
         let mut apart = Apart { inputs: inputs.len(), ..Apart::default() };
         let all: Vec<&Vec<u8>> = inputs.iter().collect();
@@ -94,7 +108,9 @@ impl Campaign {
         }
         self.port_alone(&accepted, &mut apart, interrupt)?;
         if let (Some(shipped), None, None) = (shipped, &apart.finding, &apart.unfinished) {
+            let started = Instant::now();
             let again = self.as_shipped(shipped, (&inputs, accepted), interrupt)?;
+            apart.shipped_millis = millis_since(started);
             apart.finding = again.finding;
             apart.unfinished = again.unfinished.map(|why| format!("as it ships, {why}"));
         }

@@ -3,11 +3,14 @@
 
 use crate::audit::{self, Allowed, Candidate, FfiNames};
 use crate::harness::emit::target::target_file;
-use crate::rust::item;
-use proc_macro2::{TokenStream, TokenTree};
+use crate::rust::item::{self, plain};
+use proc_macro2::Span;
+use quote::{ToTokens, quote};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
 
 /// The names that a target may use besides Rust's own.
 pub(super) const IMPORT: &str = "use super::{Input, Side, ffi};";
@@ -52,80 +55,111 @@ pub fn problems(text: &str, ffi: &Arc<FfiNames>) -> Vec<(usize, String)> {
     let report = audit::audit(&Candidate { module: "target", name: "target", text: &body }, &allowed);
     let mut problems: Vec<(usize, String)> =
         report.problems.into_iter().map(|problem| (problem.line, problem.reason)).collect();
-    if let Ok(tokens) = body.parse() {
-        beyond_the_file(tokens, &own_types(&body), &mut problems);
-    }
+    problems.extend(Beyond::find(&body, ffi));
     problems.sort();
     problems
 }
 
-/// Words by which a target would reach what it is not given, or give something another name. No other wall stands behind
-/// this: a target runs beside both sides.
-const BEYOND: [&str; 10] =
-    ["use", "crate", "super", "mod", "macro_rules", "extern", "trait", "union", "transmute", "fn_addr_eq"];
+/// What a path may begin with, beside names of the prelude and types of the file.
+const HEADS: [&str; 8] = ["core", "std", "alloc", "ffi", "Self", "self", "Input", "Side"];
 
-/// What a path may begin with, beside primitive types, types of the prelude, and types of the file.
-const HEADS: [&str; 7] = ["core", "std", "alloc", "ffi", "Self", "Input", "Side"];
+/// Finds what leads out of the file of a target, or gives something another name. No other wall stands behind this: a target
+/// runs beside both sides.
+struct Beyond<'a> {
+    ffi: &'a FfiNames,
+    /// Types and type parameters of the file.
+    own: BTreeSet<String>,
+    problems: Vec<(usize, String)>,
+}
 
-/// The lines with words that may not stand in a target. `own` are the types that it declares.
-fn beyond_the_file(tokens: TokenStream, own: &BTreeSet<String>, problems: &mut Vec<(usize, String)>) {
-    let list: Vec<TokenTree> = tokens.into_iter().collect();
-    for (at, token) in list.iter().enumerate() {
-        let line = token.span().start().line;
-        match token {
-            TokenTree::Group(group) => beyond_the_file(group.stream(), own, problems),
-            TokenTree::Ident(ident) => {
-                // `of::<T>` has only types behind it.
-                let goes_on = begins_tail(&list[at + 1..])
-                    && !matches!(list.get(at + 3), Some(TokenTree::Punct(mark)) if mark.as_char() == '<');
-                let is_head = goes_on && !(at >= 2 && begins_tail(&list[at - 2..]));
-                let reason = refused_word(&ident.to_string(), is_head, own);
-                problems.extend(reason.map(|reason| (line, reason)));
-            }
-            // A path from the root of all crates.
-            TokenTree::Punct(mark) if mark.as_char() == ':' && begins_tail(&list[at..]) => {
-                let goes_on = at > 0
-                    && match &list[at - 1] {
-                        TokenTree::Ident(_) => true,
-                        TokenTree::Punct(before) => matches!(before.as_char(), '>' | ':'),
-                        _ => false,
-                    };
-                if !goes_on {
-                    problems
-                        .push((line, "a path of a fuzz target begins with a name, not with `::`".to_owned()));
-                }
-            }
-            _ => {}
+impl<'a> Beyond<'a> {
+    fn find(text: &str, ffi: &'a FfiNames) -> Vec<(usize, String)> {
+        // The audit tells what is no Rust.
+        let Ok(file) = item::parse(text) else { return Vec::new() };
+        let mut names = Types::default();
+        names.visit_file(&file);
+        let mut beyond = Self { ffi, own: names.0, problems: Vec::new() };
+        beyond.visit_file(&file);
+        beyond.problems
+    }
+
+    fn refuse(&mut self, span: Span, what: &str) {
+        let reason = format!(
+            "{what} is not allowed in a fuzz target: it has `Input`, `Side`, `ffi`, and Rust's own libraries"
+        );
+        self.problems.push((span.start().line, reason));
+    }
+}
+
+impl<'ast> Visit<'ast> for Beyond<'_> {
+    fn visit_item(&mut self, item: &'ast syn::Item) {
+        use syn::Item;
+        match item {
+            Item::Const(_)
+            | Item::Enum(_)
+            | Item::Fn(_)
+            | Item::Impl(_)
+            | Item::Struct(_)
+            | Item::Type(_) => {}
+            Item::Static(_) => self.refuse(item.span(), "a `static`, which outlives a call,"),
+            _ => self.refuse(item.span(), "this item"),
+        }
+        visit::visit_item(self, item);
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let names: Vec<String> = path.segments.iter().map(|segment| plain(&segment.ident)).collect();
+        let known = |name: &str| HEADS.contains(&name) || audit::is_prelude(name) || self.own.contains(name);
+        if path.leading_colon.is_some() || (names.len() > 1 && !known(&names[0])) {
+            self.refuse(path.span(), &format!("`{}`", path.to_token_stream().to_string().replace(' ', "")));
+        } else if let Some(name) = names
+            .iter()
+            .find(|name| matches!(name.as_str(), "libc" | "crate" | "super" | "transmute" | "transmute_copy"))
+        {
+            self.refuse(path.span(), &format!("`{name}`"));
+        }
+        visit::visit_path(self, path);
+    }
+
+    /// A struct may have the name of a function, which a value is not.
+    fn visit_expr_path(&mut self, expr: &'ast syn::ExprPath) {
+        let names: Vec<String> = expr.path.segments.iter().map(|segment| plain(&segment.ident)).collect();
+        if let [.., module, name] = names.as_slice()
+            && module == "ffi"
+            && self.ffi.is_foreign(name)
+        {
+            self.refuse(expr.span(), &format!("the C function or variable `{name}`"));
+        }
+        visit::visit_expr_path(self, expr);
+    }
+
+    fn visit_macro(&mut self, mac: &'ast syn::Macro) {
+        visit::visit_macro(self, mac);
+        let tokens = &mac.tokens;
+        // `assert!(a, b)` and `vec![a; n]` are lists.
+        match syn::parse2::<syn::Expr>(quote!([#tokens])) {
+            Ok(arguments) => self.visit_expr(&arguments),
+            Err(_) => self.refuse(mac.path.span(), "a macro with other arguments than expressions"),
         }
     }
 }
 
-/// Whether tokens begin with `::`.
-fn begins_tail(tokens: &[TokenTree]) -> bool {
-    let is_colon = |token: &TokenTree| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ':');
-    tokens.len() >= 2 && tokens[..2].iter().all(is_colon)
-}
+/// The types and type parameters that a file declares.
+#[derive(Default)]
+struct Types(BTreeSet<String>);
 
-fn refused_word(word: &str, is_head: bool, own: &BTreeSet<String>) -> Option<String> {
-    if word == "libc" {
-        return Some("`libc` is not allowed in a fuzz target: memory comes from `side`".to_owned());
+impl<'ast> Visit<'ast> for Types {
+    fn visit_item(&mut self, item: &'ast syn::Item) {
+        if matches!(item, syn::Item::Struct(_) | syn::Item::Enum(_) | syn::Item::Type(_)) {
+            self.0.extend(item::item_name(item));
+        }
+        visit::visit_item(self, item);
     }
-    if word == "static" {
-        return Some("`static` is not allowed in a fuzz target: it outlives a call".to_owned());
-    }
-    let is_known = || HEADS.contains(&word) || audit::is_prelude(word) || own.contains(word);
-    let is_beyond = BEYOND.contains(&word) || (is_head && !is_known());
-    is_beyond.then(|| {
-        format!("`{word}` is not allowed in a fuzz target: it has `Input`, `Side`, `ffi`, and Rust's own libraries")
-    })
-}
 
-/// The types that the file declares.
-fn own_types(text: &str) -> BTreeSet<String> {
-    let items = item::parse(text).map(|file| file.items).unwrap_or_default();
-    let is_type =
-        |item: &&syn::Item| matches!(item, syn::Item::Struct(_) | syn::Item::Enum(_) | syn::Item::Type(_));
-    items.iter().filter(is_type).filter_map(item::item_name).collect()
+    fn visit_type_param(&mut self, param: &'ast syn::TypeParam) {
+        self.0.insert(plain(&param.ident));
+        visit::visit_type_param(self, param);
+    }
 }
 
 #[cfg(test)]
@@ -133,7 +167,7 @@ mod tests {
     use super::*;
 
     fn ffi() -> Arc<FfiNames> {
-        let text = "#[repr(C)] pub struct node { pub next: *mut node } unsafe extern \"C\" { pub fn walk(n: *mut node) -> i32; }";
+        let text = "#[repr(C)] pub struct node { pub next: *mut node } unsafe extern \"C\" { pub fn walk(n: *mut node) -> i32; pub fn stat(n: *mut stat) -> i32; } pub struct stat { pub x: i32 }";
         Arc::new(FfiNames::read(text).unwrap())
     }
 
@@ -153,6 +187,10 @@ mod tests {
             for at in 1..n {\n        unsafe { (*nodes.add(at - 1)).next = nodes.add(at) };\n    }\n    \
             let told = side.call(nodes);\n    side.see(\"told\", told.max(0));";
         assert_eq!(reasons(&target(honest)), "");
+        let helpers = "enum Kind { One, Two }\nfn make<T: Default>() -> T { T::default() }\n";
+        let body = "let name: &'static str = \"x\"; let all = vec![make::<u32>(); 2]; let n = self::make::<usize>(); \
+            match Kind::One { Kind::One => assert!(n == 0, \"{name}\"), Kind::Two => {} } side.call(all.as_ptr().cast::<ffi::node>().cast_mut());";
+        assert_eq!(reasons(&format!("{helpers}{}", target(body))), "");
         assert_eq!(
             reasons(&format!("const MOST: usize = 3;\n{}", target("side.call(std::ptr::null_mut());"))),
             ""
@@ -174,13 +212,22 @@ mod tests {
                 "static N: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);",
                 "outlives a call",
             ),
-            ("unsafe { libc::free(std::ptr::null_mut()) };", "`libc` is not allowed"),
-            ("crate::side::callee(side);", "`crate` is not allowed"),
-            ("super::run();", "`super` is not allowed"),
-            ("::port::f();", "not with `::`"),
-            ("port::f();", "`port` is not allowed"),
-            ("Kit::f();", "`Kit` is not allowed"),
-            ("use std as s; s::process::exit(0);", "`use` is not allowed"),
+            ("unsafe { libc::free(std::ptr::null_mut()) };", "`libc::free` is not allowed in a fuzz target"),
+            ("crate::side::callee(side);", "`crate::side::callee` is not allowed"),
+            ("super::run();", "`super::run` is not allowed"),
+            ("port::f();", "`port::f` is not allowed"),
+            ("Kit::f();", "`Kit::f` is not allowed"),
+            ("::port::f();", "`::port::f` is not allowed"),
+            ("if 1 > ::port::f() {}", "`::port::f` is not allowed"),
+            ("port::<>::m::f();", "`port::<>::m::f` is not allowed"),
+            ("if std::<>::env::var(\"X\").is_ok() { return; }", "may not depend on the environment"),
+            ("unsafe { ffi::<>::walk(std::ptr::null_mut()); }", "is the C original"),
+            ("let f = ffi::walk;", "is the C original"),
+            ("let f = ffi::stat; unsafe { f(std::ptr::null_mut()) };", "the C function or variable `stat`"),
+            ("use std as s; s::process::exit(0);", "this item is not allowed"),
+            ("assert!({ port::f(); true });", "`port::f` is not allowed"),
+            ("macro_rules! m { () => { port::f() } } m!();", "this item is not allowed"),
+            ("println!(a b);", "other arguments than expressions"),
             ("unimplemented!();", "stub"),
         ] {
             let told = reasons(&target(body));

@@ -41,29 +41,31 @@ pub struct Index {
     /// Items that belong to every hash: a glob import decides what bare names mean, and an item without a name of
     /// the module can be used anywhere.
     everywhere: Vec<usize>,
-    /// Which items are calls of macros.
-    is_call: Vec<bool>,
+    /// Which items define or call a macro. Their order counts.
+    macros: Vec<bool>,
 }
 
 impl Index {
     /// The index of the items of a module.
     pub fn of(file: &syn::File) -> Self {
+        let texts: Vec<Text> = file.items.iter().map(|item| Text::of(item.to_token_stream())).collect();
         let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
         for (index, item) in file.items.iter().enumerate().filter(|(_, item)| !is_public_fn(item)) {
-            for name in declares(item) {
+            let names = match calls_macro(item) {
+                true => what_macros_say(item, file),
+                false => declares(item),
+            };
+            for name in names {
                 by_name.entry(name).or_default().push(index);
             }
         }
-        let texts: Vec<Text> = file.items.iter().map(|item| Text::of(item.to_token_stream())).collect();
         let meant =
             |text: &Text| text.names().filter_map(|name| by_name.get(name)).flatten().copied().collect();
         let mentions = texts.iter().map(meant).collect();
-        let is_everywhere = |item: &syn::Item| {
-            is_glob(item) || is_call_of_macro(item) || nonlocal_items::is_open(item, &file.items)
-        };
-        let is_call = file.items.iter().map(is_call_of_macro).collect();
+        let is_everywhere = |item: &syn::Item| is_glob(item) || nonlocal_items::is_open(item, &file.items);
         let everywhere = (0..file.items.len()).filter(|at| is_everywhere(&file.items[*at])).collect();
-        Self { texts, mentions, everywhere, is_call }
+        let macros = file.items.iter().map(|item| matches!(item, syn::Item::Macro(_))).collect();
+        Self { texts, mentions, everywhere, macros }
     }
 
     /// Positions of the items that the item `root` reaches, without `root` and without other `pub fn`s.
@@ -71,24 +73,27 @@ impl Index {
     /// Matching is by name: an identifier that equals an item's name counts as a use of it. A local variable of
     /// that name makes the hash depend on too much, never on too little.
     pub fn reached(&self, root: usize) -> BTreeSet<usize> {
-        let calls = self.everywhere.iter().filter(|at| self.is_call[**at]).copied();
-        let mut seen = BTreeSet::new();
-        let mut open: Vec<usize> = calls.chain([root]).collect();
+        let mut seen: BTreeSet<usize> = self.everywhere.iter().copied().filter(|at| *at != root).collect();
+        let mut open: Vec<usize> = seen.iter().copied().chain([root]).collect();
         while let Some(at) = open.pop() {
             open.extend(self.mentions[at].iter().filter(|next| **next != root && seen.insert(**next)));
         }
-        seen.extend(self.everywhere.iter().filter(|at| **at != root));
         seen
     }
 
     /// Hash of the item `root` and of all private items that it reaches in the module. Other `pub fn`s are symbols
     /// of their own and are left out.
     pub fn hash(&self, root: usize) -> TokenHash {
-        let reached = self.reached(root);
-        let mut parts: Vec<&[u8]> = reached.into_iter().map(|at| self.texts[at].tokens.as_bytes()).collect();
+        let (macros, others): (Vec<usize>, Vec<usize>) =
+            self.reached(root).into_iter().partition(|at| self.macros[*at]);
+        let text = |at: usize| self.texts[at].tokens.as_bytes();
         // The position of a helper in the file does not matter.
+        let mut parts: Vec<&[u8]> = others.into_iter().map(text).collect();
         parts.sort_unstable();
-        parts.insert(0, self.texts[root].tokens.as_bytes());
+        parts.insert(0, text(root));
+        for at in macros {
+            parts.extend([if at < root { b"before".as_slice() } else { b"behind" }, text(at)]);
+        }
         digest(&parts)
     }
 
@@ -136,9 +141,46 @@ fn is_public_fn(item: &syn::Item) -> bool {
     matches!(item, syn::Item::Fn(f) if !matches!(f.vis, syn::Visibility::Inherited))
 }
 
-/// Whether an item is a call of a macro, which declares whatever the macro says.
-fn is_call_of_macro(item: &syn::Item) -> bool {
-    matches!(item, syn::Item::Macro(item) if item.ident.is_none())
+/// Whether an item is the call of a macro, or a module with one.
+fn calls_macro(item: &syn::Item) -> bool {
+    match item {
+        syn::Item::Macro(item) => item.ident.is_none(),
+        syn::Item::Mod(item) => item.content.iter().flat_map(|(_, items)| items).any(calls_macro),
+        _ => false,
+    }
+}
+
+/// The names by which code can refer to what the calls of macros in an item declare: all in it, and in all macros of the file.
+fn what_macros_say(item: &syn::Item, file: &syn::File) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let macros = file.items.iter().filter(|item| matches!(item, syn::Item::Macro(_)));
+    for item in macros.chain([item]) {
+        said(item.to_token_stream(), &mut names);
+    }
+    names.retain(|name| syn::parse_str::<syn::Ident>(name).is_ok() && !NUMBERS.contains(&name.as_str()));
+    names
+}
+
+/// Types that declare nothing of the module.
+const NUMBERS: [&str; 16] = [
+    "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
+    "bool", "str",
+];
+
+/// All names in the tokens, but for variables of macros with their kinds: `$x:expr`.
+fn said(tokens: TokenStream, names: &mut BTreeSet<String>) {
+    let is_mark = |token: Option<&TokenTree>, c: char| matches!(token, Some(TokenTree::Punct(mark)) if mark.as_char() == c);
+    let list: Vec<TokenTree> = tokens.into_iter().collect();
+    for (at, token) in list.iter().enumerate() {
+        let before = |n: usize| at.checked_sub(n).and_then(|at| list.get(at));
+        match token {
+            TokenTree::Group(group) => said(group.stream(), names),
+            TokenTree::Ident(_) if is_mark(before(1), '$') => {}
+            TokenTree::Ident(_) if is_mark(before(1), ':') && is_mark(before(3), '$') => {}
+            TokenTree::Ident(name) => drop(names.insert(plain(name))),
+            _ => {}
+        }
+    }
 }
 
 fn is_glob(item: &syn::Item) -> bool {
@@ -170,6 +212,11 @@ fn declares(item: &syn::Item) -> BTreeSet<String> {
                 _ => None,
             });
             members.chain([plain(&t.ident)]).collect()
+        }
+        // What an `impl` in it does needs no name of the module.
+        syn::Item::Mod(m) => {
+            let inner = m.content.iter().flat_map(|(_, items)| items).flat_map(declares);
+            inner.chain([plain(&m.ident)]).collect()
         }
         other => item_name(other).into_iter().collect(),
     }
@@ -370,16 +417,51 @@ mod tests {
     #[test]
     fn what_can_be_meant_without_a_name_of_the_module_counts_for_all() {
         for hidden in [
-            "impl ffi::pt { fn go(&self) -> u32 { 3 } }",
-            "const _: () = { impl ffi::pt { fn go(&self) -> u32 { 3 } } };",
-            "mod inner { impl crate::ffi::pt { pub fn go(&self) -> u32 { 3 } } }",
-            "fn apart() { impl ffi::pt { fn go(&self) -> u32 { 3 } } }",
+            "impl ffi::pt { fn go(&self) -> u32 { 7 } }",
+            "const _: () = { impl ffi::pt { fn go(&self) -> u32 { 7 } } };",
+            "mod inner { impl crate::ffi::pt { pub fn go(&self) -> u32 { 7 } } }",
+            "fn apart() { impl ffi::pt { fn go(&self) -> u32 { 7 } } }",
         ] {
             let text = format!("{hidden}\npub fn f(p: ffi::pt) -> u32 {{ p.go() }}\n");
-            assert_ne!(hash(&text), hash(&text.replace('3', "4")), "{hidden}");
+            assert_ne!(hash(&text), hash(&text.replace('7', "8")), "{hidden}");
         }
-        let tests = "#[cfg(test)]\nmod tests { fn t() -> u32 { 3 } }\npub fn f() {}\n";
-        assert_eq!(hash(tests), hash(&tests.replace('3', "4")));
+        let tests = "#[cfg(test)]\nmod tests { fn t() -> u32 { 7 } }\npub fn f() {}\n";
+        assert_eq!(hash(tests), hash(&tests.replace('7', "8")));
+    }
+
+    #[test]
+    fn what_modules_and_macros_declare_is_reached() {
+        for text in [
+            "mod inner { pub fn helper(x: u8) -> u8 { x + 7 } } use inner::*; pub fn f(x: u8) -> u8 { helper(x) }",
+            "mod inner { pub fn helper(x: u8) -> u8 { x + 7 } } use self::inner::*; pub fn f(x: u8) -> u8 { helper(x) }",
+            "mod inner { pub fn helper(x: u8) -> u8 { x + 7 } } pub fn f(x: u8) -> u8 { inner::helper(x) }",
+            "mod inner { pub trait Go { fn go(self) -> u8; } impl Go for u8 { fn go(self) -> u8 { 7 } } } use inner::Go; pub fn f(x: u8) -> u8 { x.go() }",
+            "mod inner { pub trait Go { fn go(self) -> u8; } impl Go for u8 { fn go(self) -> u8 { 7 } } } use inner::Go as _; pub fn f(x: u8) -> u8 { x.go() }",
+            "struct S; mod inner { use super::*; trait T { fn t(&self) -> u8; } impl T for S { fn t(&self) -> u8 { 7 } } } pub fn f() -> u8 { S.t() }",
+            "struct S; mod inner { use super::*; impl Drop for S { fn drop(&mut self) { g(7) } } } pub fn f() { S; }",
+            "trait B { fn b(self) -> u8; } mod inner { use super::*; impl B for u8 { fn b(self) -> u8 { 7 } } } pub fn f(x: u8) -> u8 { x.b() }",
+            "use E::*; enum E { A = 7, B } pub fn f() -> u8 { A as u8 }",
+            "trait B { fn b(self) -> u8; } macro_rules! m { ($t:ty) => { impl B for $t { fn b(self) -> u8 { 7 } } } } m!(u8); pub fn f(x: u8) -> u8 { x.b() }",
+            "trait B { fn b(self) -> u8; } macro_rules! m { ($t:ty) => { impl B for $t { fn b(self) -> u8 { 7 } } } } mod inner { use super::*; m!(u8); } pub fn f(x: u8) -> u8 { x.b() }",
+            "macro_rules! m { ($n:ident) => { const $n: u8 = 7; } } m!(K); pub fn f() -> u8 { K }",
+            "macro_rules! m { () => { g() } } fn g() -> u8 { 7 } pub fn f() -> u8 { m!() }",
+            "macro_rules! m { ($n:ident) => { const $n: u8 = 1; } } m!(K); const L: u8 = 7; macro_rules! l { () => { L } } pub fn f() -> u8 { K + l!() }",
+        ] {
+            assert_ne!(hash(text), hash(&text.replace('7', "8")), "{text}");
+        }
+        // One port's macros are none of another one's.
+        let text = "macro_rules! m { ($n:ident) => { const $n: u8 = 7; } } m!(OTHERS); pub fn f(x: u32) -> u32 { x } pub fn g() -> u8 { OTHERS }";
+        assert_eq!(hash(text), hash(&text.replace('7', "8")));
+    }
+
+    #[test]
+    fn the_order_of_macros_counts() {
+        let text = "macro_rules! m { () => { 1 } } pub fn f() -> u8 { m!() } macro_rules! m { () => { 2 } }";
+        let swapped =
+            "macro_rules! m { () => { 2 } } pub fn f() -> u8 { m!() } macro_rules! m { () => { 1 } }";
+        let below = "macro_rules! m { () => { 1 } } macro_rules! m { () => { 2 } } pub fn f() -> u8 { m!() }";
+        assert_ne!(hash(text), hash(swapped));
+        assert_ne!(hash(text), hash(below));
     }
 
     #[test]

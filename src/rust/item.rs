@@ -1,6 +1,7 @@
 //! Finds items in the text of a module: byte ranges, lines, names. It only reads; `splice` changes text.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use syn::spanned::Spanned;
 
@@ -163,6 +164,16 @@ pub(crate) fn use_leaves(item: &syn::ItemUse) -> Vec<UseLeaf> {
     let mut leaves = Vec::new();
     flatten(&item.tree, &mut Vec::new(), item.leading_colon.is_some(), &mut leaves);
     leaves
+}
+
+/// What imports among some items call by another name, with the last name of the path.
+pub(crate) fn renamed(items: &[&syn::Item]) -> BTreeMap<String, String> {
+    let uses = items.iter().filter_map(|item| match item {
+        syn::Item::Use(item) => Some(item),
+        _ => None,
+    });
+    let leaves = uses.flat_map(use_leaves);
+    leaves.filter_map(|leaf| Some((leaf.name?, leaf.path.last()?.clone()))).collect()
 }
 
 fn flatten(tree: &syn::UseTree, prefix: &mut Vec<String>, absolute: bool, leaves: &mut Vec<UseLeaf>) {

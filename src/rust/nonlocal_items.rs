@@ -2,7 +2,7 @@
 //! traits that other modules can import, modules that others reach into, items that hide these in a body or in a macro, and
 //! imports that an attribute changes in another build. They affect every port of the crate, so no module may have one.
 
-use super::item::{item_name, plain, use_leaves};
+use super::item::{UseLeaf, item_name, plain, use_leaves};
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 
@@ -12,9 +12,9 @@ pub const GENERATED: [&str; 3] = ["ffi", "globals", "callee"];
 /// Why no port is judged while a module has such an item at this place.
 pub fn reason(place: &str) -> String {
     format!(
-        "{place} can be used by every port without being named (an `impl` for a type of another module, a `pub trait`, a `pub mod` or a \
-         module in another file, one of these in a macro or a body, a glob of another port's module) or makes names mean something else in another build (attributes of an import or of the file, \
-         `extern crate`); take it out"
+        "{place} acts in other ports without being named: it is an `impl` for a type of another module, something public that \
+         is no port, a module in another file, a glob of another port's module, an import or file attribute, `extern crate`, or \
+         one of these in a macro or a body. Take it out"
     )
 }
 
@@ -23,33 +23,31 @@ pub fn is_open(item: &syn::Item, all: &[syn::Item]) -> bool {
     is_open_in(item, &[all], false)
 }
 
-/// The same for an item in the innermost of some modules, each with the items of the one around it behind it.
+/// The same for an item in the first of some modules; each stands in the next one.
 fn is_open_in(item: &syn::Item, modules: &[&[syn::Item]], is_inner: bool) -> bool {
+    // Nobody reaches into a private module.
+    let is_public = |vis: &syn::Visibility| !is_inner && !matches!(vis, syn::Visibility::Inherited);
     match item {
-        syn::Item::Impl(block) if !is_for_own(block, modules) => true,
+        syn::Item::Impl(block) if !is_for_own(block, modules[0]) => true,
         syn::Item::Mod(module) => !is_test(&module.attrs) && is_open_module(module, modules),
-        syn::Item::ForeignMod(_) => true,
+        syn::Item::ForeignMod(_) | syn::Item::ExternCrate(_) => true,
         syn::Item::Macro(item) => {
             let is_own = item.ident.is_some() || is_defined(&item.mac.path, modules);
-            !is_own || !item.attrs.iter().all(is_remark) || hides_items(item.mac.tokens.clone(), modules)
+            !is_own || !item.attrs.iter().all(is_remark) || hides_items(item.mac.tokens.clone(), modules[0])
         }
-        // Nobody reaches into a private module.
-        syn::Item::Trait(item) if !is_inner && !matches!(item.vis, syn::Visibility::Inherited) => true,
-        syn::Item::ExternCrate(_) => true,
+        syn::Item::Trait(item) if is_public(&item.vis) => true,
         syn::Item::Use(item) => {
-            !item.attrs.iter().all(is_remark)
-                || use_leaves(item).iter().any(|leaf| {
-                    let path = leaf.path.as_slice();
-                    let path = if is_inner && path.first().is_some_and(|first| first == "super") {
-                        &path[1..]
-                    } else {
-                        path
-                    };
-                    leaf.glob && is_of_ports(path)
-                })
+            let is_of_others = |leaf: &UseLeaf| {
+                let path = leaf.path.as_slice();
+                let own = is_inner && path.first().is_some_and(|first| first == "super");
+                leaf.glob && is_of_ports(if own { &path[1..] } else { path })
+            };
+            is_public(&item.vis)
+                || !item.attrs.iter().all(is_remark)
+                || use_leaves(item).iter().any(is_of_others)
         }
         other => {
-            let mut search = Search { modules, found: false };
+            let mut search = Search { module: modules[0], found: false };
             visit::visit_item(&mut search, other);
             search.found
         }
@@ -82,46 +80,63 @@ fn is_of_ports(path: &[String]) -> bool {
     is_inside && !names.find(|name| !is_root(name)).is_some_and(|module| GENERATED.contains(&module))
 }
 
-/// Whether an `impl` is for a type or a trait of its own module, or of one around it.
-fn is_for_own(block: &syn::ItemImpl, modules: &[&[syn::Item]]) -> bool {
-    let declared = |path: &syn::Path| only_name(path).is_some_and(|name| is_type(&name, modules));
+/// Whether an `impl` is for a type or a trait of its own module or block. Names of the module around it may mean something
+/// else there.
+fn is_for_own(block: &syn::ItemImpl, items: &[syn::Item]) -> bool {
+    let declared = |path: &syn::Path| only_name(path).is_some_and(|name| is_type(&name, items));
     let of_type = matches!(&*block.self_ty, syn::Type::Path(ty) if ty.qself.is_none() && declared(&ty.path));
     of_type || block.trait_.as_ref().is_some_and(|(path, _)| declared(path))
 }
 
-/// Whether one of the modules declares a type or a trait of this name.
-fn is_type(name: &str, modules: &[&[syn::Item]]) -> bool {
-    let is_it = |item: &&syn::Item| {
+/// Whether one of the items is a type or a trait of this name.
+fn is_type(name: &str, items: &[syn::Item]) -> bool {
+    items.iter().any(|item| {
         let declares = matches!(
             item,
             syn::Item::Struct(_) | syn::Item::Enum(_) | syn::Item::Union(_) | syn::Item::Trait(_)
         );
         declares && item_name(item).is_some_and(|own| own == name)
-    };
-    modules.iter().copied().flatten().any(|item| is_it(&item))
+    })
 }
 
 /// Whether a macro that is called by this path is one of the modules.
 fn is_defined(path: &syn::Path, modules: &[&[syn::Item]]) -> bool {
-    let defines = |item: &syn::Item| matches!(item, syn::Item::Macro(of) if of.ident.as_ref().is_some_and(|own| path.is_ident(own)));
+    let defines = |item: &syn::Item| {
+        let syn::Item::Macro(item) = item else { return false };
+        item.ident.as_ref().is_some_and(|own| path.is_ident(own))
+    };
     modules.iter().copied().flatten().any(defines)
 }
 
-/// Whether the text of a macro, or its arguments, could declare such an item: an `impl` that does not begin with a type or
-/// trait of the module, or words that bring in something else.
-fn hides_items(tokens: TokenStream, modules: &[&[syn::Item]]) -> bool {
+/// Whether the text of a macro, or what one is called with, could declare such an item: an `impl` that does not begin with
+/// a type or trait of the module, something public, or words that bring in something else.
+fn hides_items(tokens: TokenStream, items: &[syn::Item]) -> bool {
     let list: Vec<TokenTree> = tokens.into_iter().collect();
-    let is_word = |token: &TokenTree, words: &[&str]| matches!(token, TokenTree::Ident(word) if words.iter().any(|it| word == it));
+    let is_mark = |at: usize, marks: &str| matches!(list.get(at), Some(TokenTree::Punct(mark)) if marks.contains(mark.as_char()));
     list.iter().enumerate().any(|(at, token)| match token {
-        TokenTree::Group(group) => hides_items(group.stream(), modules),
-        // `impl Fn(…)` in a type, too: a parameter for the type says the same.
-        token if is_word(token, &["impl"]) => {
-            !matches!(list.get(at + 1), Some(TokenTree::Ident(name)) if is_type(&plain(name), modules))
+        TokenTree::Group(group) => hides_items(group.stream(), items),
+        TokenTree::Ident(word) if word == "impl" => {
+            // As the type of a parameter or a result.
+            let is_of_type = at > 0 && is_mark(at - 1, ">:&,<=+");
+            let mut after = at + 1;
+            if is_mark(after, "<") {
+                let mut depth = 0_usize;
+                while after < list.len() {
+                    depth = depth + usize::from(is_mark(after, "<")) - usize::from(is_mark(after, ">"));
+                    after += 1;
+                    if depth == 0 {
+                        break;
+                    }
+                }
+            }
+            let head = list.get(after);
+            !is_of_type && !matches!(head, Some(TokenTree::Ident(name)) if is_type(&plain(name), items))
         }
-        token if is_word(token, &["include"]) => {
-            matches!(list.get(at + 1), Some(TokenTree::Punct(mark)) if mark.as_char() == '!')
+        TokenTree::Ident(word) if word == "include" => is_mark(at + 1, "!"),
+        TokenTree::Ident(word) => {
+            ["mod", "extern", "macro_rules", "trait", "pub", "vis"].iter().any(|it| word == it)
         }
-        token => is_word(token, &["mod", "extern", "macro_rules", "trait", "use"]),
+        _ => false,
     })
 }
 
@@ -140,28 +155,32 @@ fn is_test(attrs: &[syn::Attribute]) -> bool {
 
 /// Searches bodies, including uncalled ones.
 struct Search<'a> {
-    modules: &'a [&'a [syn::Item]],
+    module: &'a [syn::Item],
     found: bool,
 }
 
 impl Visit<'_> for Search<'_> {
-    fn visit_stmt(&mut self, stmt: &syn::Stmt) {
-        self.found |= match stmt {
-            syn::Stmt::Item(
-                syn::Item::Impl(_) | syn::Item::Mod(_) | syn::Item::Trait(_) | syn::Item::ForeignMod(_),
-            ) => true,
-            syn::Stmt::Item(syn::Item::Macro(item)) => {
-                item.ident.is_none() || hides_items(item.mac.tokens.clone(), self.modules)
+    fn visit_block(&mut self, block: &syn::Block) {
+        let own = block.stmts.iter().filter_map(|stmt| match stmt {
+            syn::Stmt::Item(item) => Some(item.clone()),
+            _ => None,
+        });
+        let own: Vec<syn::Item> = own.collect();
+        self.found |= own.iter().any(|item| match item {
+            syn::Item::Impl(block) => !is_for_own(block, &own),
+            syn::Item::Mod(_) | syn::Item::ForeignMod(_) => true,
+            syn::Item::Macro(item) => {
+                item.ident.is_none() || hides_items(item.mac.tokens.clone(), self.module)
             }
             _ => false,
-        };
-        visit::visit_stmt(self, stmt);
+        });
+        visit::visit_block(self, block);
     }
 
     /// The text of an included file may contain anything, and what a macro is given may become an item.
     fn visit_macro(&mut self, mac: &syn::Macro) {
         self.found |= mac.path.segments.last().is_some_and(|last| last.ident == "include");
-        self.found |= hides_items(mac.tokens.clone(), self.modules);
+        self.found |= hides_items(mac.tokens.clone(), self.module);
         visit::visit_macro(self, mac);
     }
 }
@@ -183,6 +202,7 @@ mod tests {
             "impl Clone for crate::ffi::pt { fn clone(&self) -> Self { *self } }",
             "const _: () = { impl ffi::pt {} };",
             "fn f() { if true { impl ffi::pt {} } }",
+            "struct S; fn f() { impl S {} }",
             "struct S; impl S { fn go(&self) { impl ffi::pt {} } }",
             "struct S([u8; { impl ffi::pt {} 1 }]);",
             "mod inner;",
@@ -193,6 +213,11 @@ mod tests {
             "mod inner { impl super::super::ffi::pt {} }",
             "mod inner { use super::super::*; }",
             "mod inner { extern \"C\" {} }",
+            "struct pt; mod inner { use crate::ffi::pt; impl pt {} }",
+            "struct pt; fn f() { use crate::ffi::pt; impl pt {} }",
+            "mod inner { pub trait Go {} impl Go for u8 {} } pub use inner::Go;",
+            "macro_rules! hidden { () => { pub fn shared() {} } }",
+            "macro_rules! hidden { ($v:vis) => { $v fn shared() {} } }",
             "mod inner { mod deeper { impl u8 {} } }",
             "extern \"C\" {}",
             "pub trait sneak { fn go(&self); }",
@@ -223,7 +248,10 @@ mod tests {
             "struct S<T>(T); impl<T> S<T> { fn go(&self) -> u32 { 1 } } impl Clone for S<u8> { fn clone(&self) -> Self { S(1) } }",
             "trait Bit { fn bit(self) -> u32; } impl Bit for bool { fn bit(self) -> u32 { u32::from(self) } }",
             "#[cfg(test)] mod tests { impl u8 {} }",
-            "struct S; mod inner { use super::*; pub trait Go { fn go(self); } impl Go for u8 { fn go(self) {} } impl S {} mod deeper { pub fn f() {} } }",
+            "struct S; mod inner { use super::*; pub trait Go { fn go(self); } impl Go for u8 { fn go(self) {} } impl Go for S {} mod deeper { pub fn f() {} } }",
+            "fn f() { struct S(u32); impl S { fn go(&self) {} } trait T { fn t(self); } impl T for u32 { fn t(self) {} } }",
+            "macro_rules! least { ($x:expr) => {{ use core::cmp::min; fn f(g: impl Fn(u32) -> u32) -> impl Copy { 1 } min($x, 1) }} }",
+            "struct S<'a>(&'a u8); macro_rules! bits { () => { impl<'a> S<'a> { fn go(&self) {} } } } bits!();",
             "trait Bit {} macro_rules! bits { ($($t:ty)*) => { $(impl Bit for $t {})* } } bits!(u8 u16);",
             "fn f() { macro_rules! one { () => { 1 } } let include = one!(); assert!(include > 0); }",
             "#[allow(unused_imports)] use crate::{callee, ffi, globals}; /// Doc.\n#[expect(unused_imports, reason = \"x\")] use core::mem;",

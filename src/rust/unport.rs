@@ -44,6 +44,7 @@ fn is_private(item: &syn::Item) -> bool {
         syn::Item::Const(syn::ItemConst { vis, .. })
         | syn::Item::Enum(syn::ItemEnum { vis, .. })
         | syn::Item::Fn(syn::ItemFn { vis, .. })
+        | syn::Item::Mod(syn::ItemMod { vis, .. })
         | syn::Item::Static(syn::ItemStatic { vis, .. })
         | syn::Item::Struct(syn::ItemStruct { vis, .. })
         | syn::Item::Trait(syn::ItemTrait { vis, .. })
@@ -70,6 +71,14 @@ mod tests {
             STUB
         );
         assert_eq!(back_to_stub(text, "a", STUB).unwrap(), want);
+    }
+
+    #[test]
+    fn modules_and_macros_of_the_port_go_with_it() {
+        let text = "mod a_own {\n    pub fn of() -> u32 {\n        1\n    }\n}\n\nmacro_rules! a_more {\n    ($n:ident) => {\n        const $n: u32 = 2;\n    };\n}\n\n\
+                    a_more!(MORE);\n\npub fn a() -> u32 {\n    a_own::of() + MORE\n}\n\npub fn b(x: u32) -> u32 {\n    x\n}\n";
+        let want = format!("{STUB}\npub fn b(x: u32) -> u32 {{\n    x\n}}\n");
+        assert_eq!(back_to_stub(text, "a", STUB).unwrap().trim_start(), want);
     }
 
     #[test]

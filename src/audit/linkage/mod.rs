@@ -98,7 +98,7 @@ impl Compiled {
 
     /// What the port of `wanted` leads to.
     pub fn linkage(&self, wanted: &Wanted, c: &CSymbols) -> Linkage {
-        let Wanted { module, ident, externs, replaceable, closed } = wanted;
+        let Wanted { module, ident, .. } = wanted;
         let roots = [format!("{}::{module}::{ident}", self.krate), format!("{}::capi::{ident}", self.krate)];
         let mut todo: Vec<SectionId> = roots.iter().filter_map(|path| self.objects.function(path)).collect();
         if todo.is_empty() {
@@ -114,42 +114,56 @@ impl Compiled {
             self.objects.unnamed().map(|section| format!("memory without a name in the section `{section}`")),
         );
         let mut seen: BTreeSet<SectionId> = todo.iter().copied().collect();
-        let (shims, globals) = (format!("{}::callee::", self.krate), format!("{}::globals::", self.krate));
-        // Variables of the library lead to these at first, as they do in C.
-        let may_be_replaced = |section, name: &str| {
-            replaceable.contains(name)
-                && !is_called(name, externs)
-                && !self.objects.variables(section).any(|path| path.starts_with(&globals))
-        };
+        let shims = format!("{}::callee::", self.krate);
         while let Some(section) = todo.pop() {
             if let Some(name) = self.objects.only_function(section).and_then(|f| f.strip_prefix(&shims)) {
-                if name == *ident {
-                    forbidden.insert("its own C original".to_owned());
-                } else if closed.contains(name) {
-                    forbidden.insert(format!(
-                        "the C function `{name}`, which leads back to its C original or keeps state that the original does not keep"
-                    ));
-                } else {
-                    reaches_c.insert(name.to_owned());
+                match wanted.refused_callee(name) {
+                    Some(why) => drop(forbidden.insert(why)),
+                    None => drop(reaches_c.insert(name.to_owned())),
                 }
                 continue;
             }
-            for name in self.objects.undefined(section) {
-                let why = match c.0.get(name) {
-                    Some(c_name) => Some(format!("the C original of `{c_name}`, not through its shim")),
-                    None if may_be_replaced(section, name) => {
-                        Some(format!("`{name}`, not through the variable by which programs can replace it"))
-                    }
-                    None => why_not(name, is_called(name, externs), &self.krate),
-                };
-                forbidden.extend(why);
-            }
+            let symbols = self.objects.undefined(section);
+            forbidden.extend(symbols.filter_map(|symbol| self.refused_symbol(section, symbol, wanted, c)));
             todo.extend(self.objects.next(section).filter(|next| seen.insert(*next)));
         }
         Linkage {
             reaches_c: reaches_c.into_iter().map(SymbolName::new).collect(),
             forbidden: forbidden.into_iter().collect(),
         }
+    }
+
+    /// Why the code in a section may not lead to a symbol that the crate does not define.
+    fn refused_symbol(
+        &self,
+        section: SectionId,
+        symbol: &str,
+        wanted: &Wanted,
+        c: &CSymbols,
+    ) -> Option<String> {
+        if let Some(name) = c.0.get(symbol) {
+            return Some(format!("the C original of `{name}`, not through its shim"));
+        }
+        let is_called = is_called(symbol, &wanted.externs);
+        if wanted.replaceable.contains(symbol) && !is_called {
+            // Variables of the library lead to these at first, as they do in C.
+            let globals = format!("{}::globals::", self.krate);
+            let is_variable = self.objects.variables(section).any(|path| path.starts_with(&globals));
+            return (!is_variable)
+                .then(|| format!("`{symbol}`, not through the variable by which programs can replace it"));
+        }
+        why_not(symbol, is_called, &self.krate)
+    }
+}
+
+impl Wanted<'_> {
+    /// Why the port may not run this function of the library as C.
+    fn refused_callee(&self, name: &str) -> Option<String> {
+        if name == self.ident {
+            return Some("its own C original".to_owned());
+        }
+        let why = "which leads back to its C original or keeps state that the original does not keep";
+        self.closed.contains(name).then(|| format!("the C function `{name}`, {why}"))
     }
 }
 

@@ -71,10 +71,6 @@ fn constants_that_see_the_build() {
         ("HEAD { use core::any::Any as _; 1 }", Rule::System, "how it is built"),
         ("HEAD { use core::any as a; 1 }", Rule::System, "how it is built"),
         ("HEAD { use core::any::*; 1 }", Rule::System, "how it is built"),
-        // With an import that stands in the module.
-        ("HEAD { format!(\"{:?}\", crc.type_id()).len() as u32 }", Rule::System, "how it is built"),
-        ("HEAD { format!(\"{:?}\", u32::type_id(&crc)).len() as u32 }", Rule::System, "how it is built"),
-        ("HEAD { format!(\"{:?}\", <u32>::type_id(&crc)).len() as u32 }", Rule::System, "how it is built"),
         ("#[track_caller] HEAD { 1 }", Rule::Attribute, "is not allowed in a port"),
         ("HEAD { core::panic::Location::caller().line() }", Rule::System, "panics"),
         ("HEAD { std::backtrace::Backtrace::capture(); 1 }", Rule::System, "only computes"),
@@ -148,7 +144,7 @@ fn items_in_functions_are_items() {
         ),
         ("HEAD { unsafe extern \"C\" { static c_kit_table: [u32; 256]; } 1 }", Rule::Item, "`extern` block"),
         ("#[path = \"/tmp/x.rs\"] mod x; HEAD { x::f() }", Rule::Attribute, "another file"),
-        ("mod x; HEAD { x::f() }", Rule::Item, "module in another file"),
+        ("mod x; HEAD { x::f() }", Rule::Item, "a module in another file"),
         ("HEAD { extern \"C\" fn kit_crc32() -> u32 { 1 } kit_crc32() }", Rule::Stub, "stub"),
         ("use std::thread_local as assert; HEAD { 1 }", Rule::State, "outlives"),
         (
@@ -264,17 +260,17 @@ fn macros_of_the_reply_hide_nothing() {
         (
             "macro_rules! m { ($a:tt, $($t:tt)*) => { $a $($t)* } } HEAD { m!(env, ! (\"HOME\")); 1 }",
             Rule::System,
-            "how it is built",
+            "could be put together to `env!`",
         ),
         (
             "macro_rules! m { ($a:tt) => { # $a fn f() {} } } HEAD { m!([cfg(fuzzing)]); 1 }",
             Rule::Attribute,
-            "beside it",
+            "begins no attribute",
         ),
         (
             "macro_rules! m { ($($t:tt)*) => { $($t)* fn f() {} } } m!(#, [cfg(fuzzing)]); HEAD { 1 }",
             Rule::Attribute,
-            "beside it",
+            "begins no attribute",
         ),
         (
             "macro_rules! m { ($(#[$a:meta])*) => { $(#[$a])* fn f() {} } } HEAD { 1 }",
@@ -287,16 +283,96 @@ fn macros_of_the_reply_hide_nothing() {
         (
             "macro_rules! m { ($t:ty) => { impl $t { fn f(&self) {} } } } HEAD { 1 }",
             Rule::Item,
-            "without being named",
+            "acts in other ports",
         ),
         ("#[macro_export] macro_rules! m { () => { 1 } } HEAD { m!() }", Rule::Attribute, "is not allowed"),
         (
             "struct S; macro_rules! m { ($($t:tt)*) => { $($t)* } } m!(impl crate::ffi::kit_map { fn f() {} }); HEAD { 1 }",
             Rule::Item,
-            "without being named",
+            "acts in other ports",
         ),
-        ("m!(); HEAD { 1 }", Rule::Item, "without being named"),
+        ("m!(); HEAD { 1 }", Rule::Item, "acts in other ports"),
+        (
+            "macro_rules! m { (#[allow($($t:tt)*)]) => { $($t)* } } HEAD { m!(#[allow(option_env!(\"OUT_DIR\"))]).is_some() as u32 }",
+            Rule::System,
+            "how it is built",
+        ),
+        (
+            "macro_rules! m { (#[allow($($t:tt)*)]) => { $($t)* } } HEAD { m!(#[allow({unimplemented!()})]) }",
+            Rule::Stub,
+            "is a stub",
+        ),
+        ("macro_rules! m { ($a:ident) => { crate::$a::shared(1) } } HEAD { m!(bits) }", Rule::Macro, "`$a`"),
+        ("macro_rules! m { ($a:ident) => { $a::env::var(\"X\") } } HEAD { m!(std); 1 }", Rule::Macro, "`$a`"),
+        ("macro_rules! assert { ($($t:tt)*) => {} } HEAD { assert!(crc > 1); 1 }", Rule::Macro, "rename it"),
+        (
+            "macro_rules! m { ($v:vis) => { $v fn shared() {} } } m!(pub); HEAD { 1 }",
+            Rule::Item,
+            "acts in other ports",
+        ),
+        (
+            "mod inner { pub trait Go {} impl Go for u32 {} } pub use inner::Go; HEAD { 1 }",
+            Rule::Item,
+            "helpers must be private",
+        ),
+        (
+            "macro_rules! m { ($($t:tt)*) => { $($t)* } } HEAD { m!(use x, std::process::exit(1); 1) }",
+            Rule::System,
+            "process",
+        ),
     ]);
+}
+
+/// Spellings that the compiler reads as other ones.
+#[test]
+fn raw_names_and_empty_brackets_hide_nothing() {
+    all_refused(&[
+        (
+            "fn r#use() -> u32 { option_env!(\"X\").is_some() as u32 } HEAD { r#use() }",
+            Rule::System,
+            "how it is built",
+        ),
+        (
+            "HEAD { let r#use = 1; r#use + core::any::type_name::<u8>().len() as u32 }",
+            Rule::System,
+            "how it is built",
+        ),
+        ("HEAD { std::<>::process::exit(0) }", Rule::System, "process"),
+        ("HEAD { unsafe { core::<>::arch::x86_64::_rdtsc() as u32 } }", Rule::System, "processor"),
+        ("HEAD { unsafe { crate::ffi::<>::kit_next() } }", Rule::CallThrough, "the C original"),
+        (
+            "HEAD { let f = unsafe { core::mem::transmute::<usize, _>(4usize) }; f(crc) }",
+            Rule::FnPointer,
+            "both types",
+        ),
+        ("HEAD { crate::bits::shared(crc) }", Rule::Path, "`crate::bits::shared` is no ported function"),
+        ("use crate::bits as b; HEAD { b::shared(crc) }", Rule::Path, "own name"),
+        ("HEAD { use crate::bits::*; shared(crc) }", Rule::Path, "by name what you need"),
+        ("struct S; HEAD { debug_assert_matches!(crc, 1); 1 }", Rule::System, "absent from a release build"),
+    ]);
+    for text in [
+        "fn r#fn(x: u32) -> u32 { x } HEAD { r#fn(crc) ^ unsafe { *core::ptr::from_ref(&crc) } }",
+        "struct At { line: u32, file: u32 } macro_rules! m { ($at:ident) => { $at.line + $at.file } } HEAD { let at = At { line: crc, file: 1 }; m!(at) + at.line }",
+        "struct Node { type_id: u32 } HEAD { let node = Node { type_id: crc }; node.type_id }",
+        "fn f(x: &'static mut [u8], y: &'static str) -> usize { x.len() + y.len() } struct Cell { x: u32 } static T: Cell = Cell { x: 1 }; HEAD { T.x }",
+        "HEAD { let kit_later = |x: u32| x ^ 1; kit_later(crc) }",
+        "fn transmute_rows(x: u32) -> u32 { x } HEAD { transmute_rows(crc) }",
+        "macro_rules! m { ($t:ty, $x:expr) => { <$t>::MAX.min($x as $t) as u32 + $crate::bits::kit_rotl32($x, 1) } } HEAD { m!(u8, crc) }",
+        "HEAD { let f = || { static NAMES: [&'static str; 1] = [\"a\"]; NAMES.len() }; f() as u32 }",
+        "fn f<'a>(x: &'a u8) -> impl Iterator<Item = u8> + use<'a> { core::iter::once(*x) } HEAD { f(&1).count() as u32 }",
+    ] {
+        accepted(SIGNATURE, &text.replace("HEAD", HEAD));
+    }
+}
+
+/// What is no type ends in a refusal, not in a panic.
+#[test]
+fn signatures_of_any_shape_are_read() {
+    for ty in ["Self", "super::x", "r#type", "crate::x", "_", "kit_up"] {
+        let text =
+            format!("use super as kit_up; pub fn kit_crc32(crc: {ty}, buf: Option<&[u8]>) -> u32 {{ 1 }}");
+        refused(&text, Rule::Requested, 1, "parameter 1");
+    }
 }
 
 /// Modules, traits and macros are ordinary Rust, where nobody but the port reaches them.

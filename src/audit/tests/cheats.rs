@@ -58,7 +58,7 @@ fn stubs() {
     );
     refused("HEAD { let f = || {\n todo!() }; 1 }", Rule::Stub, 2, "is a stub");
     refused(
-        "HEAD { crc + kit_later(1) }",
+        "HEAD { crc + crate::checksum::kit_later(1) }",
         Rule::Path,
         1,
         "`kit_later` is not ported yet: write `crate::callee::kit_later`",
@@ -82,7 +82,7 @@ fn edits_outside_of_the_request() {
     refused("pub mod inner { pub fn f() {} }\nHEAD { 1 }", Rule::Item, 1, "private");
     refused("pub trait T { fn f(&self); }\nHEAD { 1 }", Rule::Item, 1, "private");
     refused("#![allow(dead_code)]\nHEAD { 1 }", Rule::Attribute, 1, "whole file");
-    refused("HEAD { 1 }\nimpl crate::ffi::kit_map { fn f() {} }", Rule::Item, 2, "without being named");
+    refused("HEAD { 1 }\nimpl crate::ffi::kit_map { fn f() {} }", Rule::Item, 2, "acts in other ports");
     refused("HEAD { 1 }\nstruct S;\nunsafe impl Sync for S {}", Rule::Item, 3, "unsafe impl");
     refused("HEAD { 1 } }", Rule::Parse, 1, "not Rust");
 }
@@ -233,15 +233,6 @@ fn state_of_the_libraries() {
         1,
         "strtok_r",
     );
-    for path in ["std::hash::RandomState", "std::collections::hash_map::RandomState"] {
-        refused(&format!("HEAD {{ let s = {path}::new(); 1 }}"), Rule::State, 1, "differs in every call");
-        refused(
-            &format!("use {path} as S;\nHEAD {{ let s = S::new(); 1 }}"),
-            Rule::State,
-            1,
-            "in every call",
-        );
-    }
 }
 
 #[test]
@@ -259,7 +250,8 @@ fn text_that_nests_without_end_is_refused_and_not_followed() {
         for (open, close) in shapes {
             for n in [40, 250, 500] {
                 let text = format!("{HEAD} {{ {}unknown{} }}", open.repeat(n), close.repeat(n));
-                drop(run(SIGNATURE, &text));
+                let report = run(SIGNATURE, &text);
+                assert!(report.problems.iter().all(|p| p.rule == Rule::Parse), "{:?}", report.problems);
             }
             let text = format!("HEAD {{ 1;\n {}1{} }}", open.repeat(50_000), close.repeat(50_000));
             refused(&text, Rule::Parse, 2, "nests too deeply");

@@ -85,8 +85,9 @@ pub(super) fn apart(
     verdict: Verdict,
     interrupt: &Interrupt,
 ) -> Result<Ran> {
-    let Verdict::Unrefuted(stats) = verdict else { return Ok((verdict, Measured::default())) };
+    let Verdict::Unrefuted(mut stats) = verdict else { return Ok((verdict, Measured::default())) };
     let mut apart = campaign.apart(shipped.and_then(Measured::value), interrupt)?;
+    (stats.replay_millis, stats.shipped_millis) = (apart.millis, apart.shipped_millis);
     if let Some(Measured::No(why)) = shipped {
         apart.unfinished.get_or_insert_with(|| format!("the port as it ships: {why}"));
     }

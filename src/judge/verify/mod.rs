@@ -47,6 +47,9 @@ pub struct Judgement {
     pub accept_rate: Option<f64>,
     /// The time of the campaign, if it ran just now.
     pub millis: Option<u64>,
+    /// The time of the isolated replay, and of its last part, with the port as it ships, if they ran just now.
+    pub replay_millis: Option<u64>,
+    pub shipped_millis: Option<u64>,
     /// The number of inputs that the contract has, if this run tried them all.
     pub space: Option<u64>,
     /// Functions that it calls and that still run as C.
@@ -111,6 +114,7 @@ impl Judgement {
         self.in_place = (stats.in_place > 0).then_some(stats.in_place);
         self.accept_rate = stats.accept_rate();
         (self.millis, self.space) = (Some(stats.millis), stats.space);
+        (self.replay_millis, self.shipped_millis) = (Some(stats.replay_millis), Some(stats.shipped_millis));
         self
     }
 }
