@@ -10,6 +10,7 @@ mod manifest;
 mod own_crate;
 mod attributes;
 mod paths;
+mod tokens;
 mod words;
 mod shape;
 
@@ -121,6 +122,14 @@ fn items_with(
 ) -> AuditReport {
     shape::check(candidate, allowed, items, &mut problems);
     words::check(candidate, allowed, items, &mut problems);
+    let own: Vec<(usize, String)> =
+        problems.list.iter().map(|problem| (problem.line, problem.reason.clone())).collect();
+    for (line, (rule, reason)) in allowed.around.refused_items.iter() {
+        if own.iter().any(|(at, told)| at == line && told == reason) {
+            continue;
+        }
+        problems.add_at(*rule, 1, 1, format!("line {line} of the module: {reason}"));
+    }
     for (rule, reason) in allowed.around.refused_imports.iter() {
         problems.add_at(*rule, 1, 1, format!("an import of the module: {reason}"));
     }

@@ -3,6 +3,7 @@
 
 use super::paths::refused_import;
 use super::std_api::Refusal;
+use super::words::problems_beside;
 use crate::rust::item::{self, item_name, mentions, use_leaves};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -99,6 +100,8 @@ pub struct Around {
     pub(super) symbols: Rc<BTreeSet<String>>,
     /// Why its imports may not stand in it.
     pub(super) refused_imports: Rc<Vec<Refusal>>,
+    /// What may not stand in it beside the functions of the library, by line.
+    pub(super) refused_items: Rc<Vec<(usize, Refusal)>>,
 }
 
 impl Around {
@@ -115,6 +118,7 @@ impl Around {
             _ => None,
         });
         Self {
+            refused_items: Rc::new(problems_beside(items)),
             renamed: Rc::new(item::renamed(items)),
             symbols: Rc::new(items.iter().filter_map(symbol).collect()),
             refused_imports: Rc::new(

@@ -36,6 +36,23 @@ pub(super) fn refusal(
     how: How,
 ) -> Option<Refusal> {
     let names: Vec<&str> = path.iter().map(String::as_str).collect();
+    let is_module = names.last().is_some_and(|name| allowed.ported.contains_key(*name));
+    if matches!(how, How::Renamed | How::Glob) && is_module {
+        return Some(import_by_name(path));
+    }
+    refused_for_all(path, how).or_else(|| match names.as_slice() {
+        _ if how == How::Macro => None,
+        ["libc", name, ..] => of_libc(allowed, name),
+        _ => {
+            let inner = names.iter().skip_while(|name| matches!(**name, "crate" | "self" | "super"));
+            of_crate(candidate, allowed, &inner.copied().collect::<Vec<_>>(), how)
+        }
+    })
+}
+
+/// Why no text of a port may have this path, whichever function it is for.
+pub(super) fn refused_for_all(path: &[String], how: How) -> Option<Refusal> {
+    let names: Vec<&str> = path.iter().map(String::as_str).collect();
     if how == How::Macro {
         return names.last().and_then(|name| std_api::macro_refusal(name));
     }
@@ -43,27 +60,20 @@ pub(super) fn refusal(
         return Some((Rule::FnPointer, TRANSMUTE.to_owned()));
     }
     let is_known = |name: &&str| CRATES.contains(name) || GENERATED.contains(name);
-    let is_module = |name: &&str| allowed.ported.contains_key(*name);
     let hides = match how {
-        How::Renamed => names.iter().all(|name| is_known(name) || is_module(name)),
-        How::Glob => {
-            matches!(names.as_slice(), ["core" | "alloc" | "std"]) || names.last().is_some_and(is_module)
-        }
+        How::Renamed => names.iter().all(is_known),
+        How::Glob => matches!(names.as_slice(), ["core" | "alloc" | "std"] | [.., "globals"]),
         How::Named | How::Called | How::Macro => false,
     };
-    if hides {
-        let reason = format!("import `{}` by its own name, or by name what you need of it", path.join("::"));
-        return Some((Rule::Path, reason));
-    }
     match names.as_slice() {
+        _ if hides => Some(import_by_name(path)),
         [root @ ("core" | "alloc" | "std"), ..] => std_api::std_path(root, &path[1..]).err(),
-        ["libc", name, ..] => of_libc(allowed, name),
-        _ => {
-            let inner = names.iter().skip_while(|name| matches!(**name, "crate" | "self" | "super"));
-            let inner: Vec<&str> = inner.copied().collect();
-            of_crate(candidate, allowed, &inner, how)
-        }
+        _ => None,
     }
+}
+
+fn import_by_name(path: &[String]) -> Refusal {
+    (Rule::Path, format!("import `{}` by its own name, or by name what you need of it", path.join("::")))
 }
 
 /// Why an import of the module may not stand there: it acts in every port, and may give what the audit knows another
@@ -75,11 +85,7 @@ pub(super) fn refused_import(leaf: &UseLeaf) -> Option<Refusal> {
         Some(name) if name != last => How::Renamed,
         _ => How::Named,
     };
-    let of_rust = matches!(leaf.path[0].as_str(), "core" | "alloc" | "std");
-    let (nobody, nothing) =
-        (Candidate { module: "", name: "", text: "" }, Allowed::new(syn::parse_quote!(fn f())));
-    let refusal = refusal(&nobody, &nothing, &leaf.path, how);
-    refusal.filter(|(rule, _)| of_rust || matches!(rule, Rule::Path | Rule::FnPointer))
+    refused_for_all(&leaf.path, how)
 }
 
 fn of_libc(allowed: &Allowed, name: &str) -> Option<Refusal> {
@@ -117,6 +123,12 @@ fn of_crate(candidate: &Candidate<'_>, allowed: &Allowed, path: &[&str], how: Ho
         [module, name, ..] if allowed.ported.contains_key(*module) => {
             return not_ported(candidate, allowed, module, name);
         }
+        [name] if *name != candidate.name && allowed.around.symbols.contains(*name) => {
+            let is_library = allowed.callees.contains(*name);
+            // A variable may have the name of a function of the library.
+            let is_meant = how == How::Called || !is_library;
+            return is_meant.then(|| not_ported(candidate, allowed, candidate.module, name)).flatten();
+        }
         _ => return None,
     };
     Some((Rule::CallThrough, reason))
@@ -139,14 +151,15 @@ fn of_c(candidate: &Candidate<'_>, allowed: &Allowed, name: &str, how: How) -> O
 }
 
 fn not_ported(candidate: &Candidate<'_>, allowed: &Allowed, module: &str, name: &str) -> Option<Refusal> {
-    let is_own = module == candidate.module && (name == candidate.name || !allowed.callees.contains(name));
+    let is_own =
+        module == candidate.module && (name == candidate.name || !allowed.around.symbols.contains(name));
     if is_own || allowed.is_ported(module, name) {
         return None;
     }
     let reason = match allowed.way_to(name) {
         Some(way) => format!("`{name}` is not ported yet: write `{way}`"),
         None => format!(
-            "`crate::{module}::{name}` is no ported function: of another module a port may use nothing else"
+            "`crate::{module}::{name}` is public or in another module, and no ported function: a port may not use it"
         ),
     };
     Some((Rule::Path, reason))

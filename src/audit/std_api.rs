@@ -52,7 +52,8 @@ pub(super) fn std_path(root: &str, path: &[String]) -> Result<(), Refusal> {
             Err(macro_refusal(name).expect("the guard has just seen it"))
         }
         [first] if MODULES.contains(first) => Ok(()),
-        [name] if is_macro(name) => Ok(()),
+        // `use std::panic` brings in a module, too.
+        [name] if is_macro(name) && *name != "panic" => Ok(()),
         [first, ..] => Err((Rule::System, format!("{} is not allowed: {}", full(), why_not(first)))),
     }
 }

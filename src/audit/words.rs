@@ -6,9 +6,13 @@
 use super::attributes;
 use super::paths::{self, How};
 use super::std_api::{self, Refusal};
+use super::tokens::{
+    begins_call_of_macro, bound, interior, is_colon, is_marks, is_parenthesis, is_plain, is_semicolon, path,
+};
 use super::{Allowed, Candidate, Problems, Rule};
 use crate::rust::item::{item_name, mentions, plain};
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use crate::rust::nonlocal_items;
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use std::collections::BTreeSet;
 
@@ -23,17 +27,53 @@ pub(super) fn check(
     let own: BTreeSet<String> = items.iter().filter_map(|item| item_name(item)).collect();
     let has_unsafe = mentions(tokens.clone(), "unsafe");
     let interior = interior(tokens.clone(), &own);
-    let mut reader = Reader { candidate, allowed, problems, has_unsafe, interior, in_macro: false };
+    let bound = bound(tokens.clone());
+    let mut reader =
+        Reader { port: Some((candidate, allowed)), problems, has_unsafe, interior, bound, in_macro: false };
     reader.stream(tokens);
 }
 
+/// Reads what stands in a module beside the functions of the library: whoever uses it, by whatever name, and whether it
+/// needs a name. What a function of C allows one port alone is left to the linkage proof here.
+pub(super) fn problems_beside(items: &[&syn::Item]) -> Vec<(usize, Refusal)> {
+    let nobody = Candidate { module: "", name: "", text: "" };
+    let mut problems = Problems::of(&nobody);
+    for item in items {
+        let is_other = match item {
+            syn::Item::Mod(module) => nonlocal_items::is_test(&module.attrs),
+            // Ports name no public function but ported ones, and each of these is judged by itself.
+            syn::Item::Fn(item) => matches!(item.vis, syn::Visibility::Public(_)),
+            syn::Item::Use(_) => true,
+            _ => false,
+        };
+        if is_other {
+            continue;
+        }
+        let tokens = item.to_token_stream();
+        let has_unsafe = mentions(tokens.clone(), "unsafe");
+        let interior = interior(tokens.clone(), &BTreeSet::new());
+        let mut reader = Reader {
+            port: None,
+            problems: &mut problems,
+            has_unsafe,
+            interior,
+            bound: BTreeSet::new(),
+            in_macro: false,
+        };
+        reader.stream(tokens);
+    }
+    problems.in_order().into_iter().map(|problem| (problem.line, (problem.rule, problem.reason))).collect()
+}
+
 struct Reader<'w, 'p> {
-    candidate: &'w Candidate<'w>,
-    allowed: &'w Allowed,
+    /// None for the text beside the ports.
+    port: Option<(&'w Candidate<'w>, &'w Allowed)>,
     problems: &'w mut Problems<'p>,
     has_unsafe: bool,
     /// A type in the reply that can change behind a shared reference: a static could have it under another name.
     interior: Option<String>,
+    /// Names of variables.
+    bound: BTreeSet<String>,
     /// Whether this is the definition of a macro, or what one is called with: it could put the words together.
     in_macro: bool,
 }
@@ -110,6 +150,13 @@ impl Reader<'_, '_> {
     fn word(&mut self, word: &Ident, before: &[TokenTree], here: &[TokenTree]) -> usize {
         let before = before.last();
         let span = word.span();
+        if !word.to_string().is_ascii() {
+            // The compiler takes several spellings of such a name for one.
+            self.refuse(
+                span,
+                Some((Rule::Path, format!("`{word}`: a name in a port has ASCII letters only"))),
+            );
+        }
         let refusal = match word.to_string().as_str() {
             "use" if !matches!(here.get(1), Some(TokenTree::Punct(mark)) if mark.as_char() == '<') => {
                 let end = here.iter().position(is_semicolon).unwrap_or(here.len());
@@ -118,9 +165,19 @@ impl Reader<'_, '_> {
                 return if self.in_macro { 1 } else { end };
             }
             "extern" => refused_extern(&here[1..]),
-            "static" => self.refused_static(here.get(1)),
-            "fn" if self.has_unsafe && is_parenthesis(here.get(1)) => {
+            "static" => self.refused_static(&here[1..]),
+            "fn" if self.has_unsafe && (is_parenthesis(here.get(1)) || self.is_half_function(here)) => {
                 Some((Rule::FnPointer, paths::FN_TYPE.to_owned()))
+            }
+            // A macro could put them into an attribute.
+            name @ ("link_section" | "no_mangle" | "export_name" | "link_name" | "cfg_attr"
+            | "global_allocator")
+                if self.in_macro =>
+            {
+                Some((
+                    Rule::Attribute,
+                    format!("`{name}` in the text of a macro could be put into an attribute"),
+                ))
             }
             "impl" if matches!(before, Some(TokenTree::Ident(word)) if word == "unsafe") => {
                 Some((Rule::Item, "`unsafe impl` is not allowed in a port".to_owned()))
@@ -138,14 +195,23 @@ impl Reader<'_, '_> {
         let is_declared = matches!(before, Some(TokenTree::Ident(word)) if word == "fn");
         let how = if begins_call_of_macro(after) {
             How::Macro
-        } else if !is_member && !is_declared && is_parenthesis(after.first()) {
+        } else if is_member || is_declared || (names.len() == 1 && self.bound.contains(&names[0])) {
+            How::Named
+        } else if is_parenthesis(after.first()) {
             How::Called
         } else {
             How::Named
         };
         let last = names.last().map_or("", String::as_str);
         if matches!(last, "transmute" | "transmute_copy") && !(is_member || is_declared) {
-            self.refuse(first.span(), paths::refused_transmute(after, self.allowed));
+            let nobody = Allowed::new(syn::parse_quote!(fn f()));
+            let allowed = self.port.map_or(&nobody, |(_, allowed)| allowed);
+            self.refuse(first.span(), paths::refused_transmute(after, allowed));
+        }
+        let is_read = matches!(before, Some(TokenTree::Punct(mark)) if mark.as_char() == '*');
+        if last == "__errno_location" && how == How::Called && !is_read {
+            let reason = "the address of `errno` is for nothing but `*libc::__errno_location()`";
+            self.refuse(first.span(), Some((Rule::State, reason.to_owned())));
         }
         if self.in_macro && !is_member && names.len() == 1 && how != How::Macro {
             let refusal = std_api::macro_refusal(last);
@@ -154,7 +220,7 @@ impl Reader<'_, '_> {
             };
             self.refuse(first.span(), refusal.map(reason));
         }
-        self.refuse(first.span(), paths::refusal(self.candidate, self.allowed, &names, how));
+        self.judge(&names, how, first.span());
         if how == How::Macro {
             read += 1 + self.text_of_macro(last, &after[1..]);
         }
@@ -174,6 +240,9 @@ impl Reader<'_, '_> {
         }
         let before = self.in_macro;
         self.in_macro |= !std_api::is_macro(name);
+        if self.in_macro && declared.is_none() {
+            self.refuse(group.span(), refused_mark(group.stream()));
+        }
         self.stream(group.stream());
         self.in_macro = before;
         if declared.is_some() { 2 } else { 1 }
@@ -202,9 +271,26 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn refused_static(&self, after: Option<&TokenTree>) -> Option<Refusal> {
-        if matches!(after, Some(TokenTree::Ident(word)) if word == "mut") {
-            return Some((Rule::State, "`static mut` holds state that outlives a call".to_owned()));
+    /// Whether a macro could make a function pointer type of this: neither `fn name(…)` nor `fn $name(…)`.
+    fn is_half_function(&self, here: &[TokenTree]) -> bool {
+        let (name, after) = match here {
+            [_, TokenTree::Punct(mark), name, after @ ..] if mark.as_char() == '$' => (Some(name), after),
+            [_, name, after @ ..] => (Some(name), after),
+            _ => (None, here),
+        };
+        let goes_on = is_parenthesis(after.first()) || is_marks(after, "<");
+        self.in_macro && !(matches!(name, Some(TokenTree::Ident(_))) && goes_on)
+    }
+
+    fn refused_static(&self, after: &[TokenTree]) -> Option<Refusal> {
+        if matches!(after.first(), Some(TokenTree::Ident(word)) if word == "mut") {
+            let name = after.get(1).map_or_else(String::new, |name| format!(" {name}"));
+            return Some((Rule::State, format!("`static mut{name}` holds state that outlives a call")));
+        }
+        // Numbers and text cannot change, whatever else the port uses.
+        let ty = after.split(|token| matches!(token, TokenTree::Punct(mark) if mark.as_char() == '=')).next();
+        if ty.is_some_and(|ty| is_plain(&ty[ty.len().min(1)..])) {
+            return None;
         }
         let interior = self.interior.as_ref()?;
         let reason = format!(
@@ -214,40 +300,24 @@ impl Reader<'_, '_> {
     }
 
     fn judge(&mut self, names: &[String], how: How, span: Span) {
-        self.refuse(span, paths::refusal(self.candidate, self.allowed, names, how));
+        let refusal = match self.port {
+            Some((candidate, allowed)) => paths::refusal(candidate, allowed, names, how),
+            None => paths::refused_for_all(names, how),
+        };
+        self.refuse(span, refusal);
     }
 }
 
-/// The names of the path that the tokens begin with, and the number of its tokens. `std::<>::env` is `std::env`.
-fn path(tokens: &[TokenTree]) -> (Vec<String>, usize) {
-    let mut names = Vec::new();
-    let mut read = 0;
-    while let Some(TokenTree::Ident(name)) = tokens.get(read) {
-        names.push(plain(name));
-        read += 1;
-        while is_marks(&tokens[read..], "::<>") {
-            read += 4;
-        }
-        let goes_on =
-            is_marks(&tokens[read..], "::") && matches!(tokens.get(read + 2), Some(TokenTree::Ident(_)));
-        if !goes_on {
-            break;
-        }
-        read += 2;
-    }
-    (names, read)
-}
-
-/// Whether tokens begin with these punctuation marks.
-fn is_marks(tokens: &[TokenTree], marks: &str) -> bool {
-    let is = |(token, wanted): (&TokenTree, char)| matches!(token, TokenTree::Punct(mark) if mark.as_char() == wanted);
-    tokens.len() >= marks.len() && tokens.iter().zip(marks.chars()).all(is)
-}
-
-/// Whether a name before these tokens is called as a macro. `a != b` is none.
-fn begins_call_of_macro(after: &[TokenTree]) -> bool {
-    let is_mark = matches!(after.first(), Some(TokenTree::Punct(mark)) if mark.as_char() == '!');
-    is_mark && !matches!(after.get(1), Some(TokenTree::Punct(mark)) if mark.as_char() == '=')
+/// A `#` among what a macro is called with: it could put the attribute to something, or read it as text.
+fn refused_mark(tokens: TokenStream) -> Option<Refusal> {
+    let found = tokens.into_iter().any(|token| match token {
+        TokenTree::Punct(mark) => mark.as_char() == '#',
+        TokenTree::Group(group) => refused_mark(group.stream()).is_some(),
+        _ => false,
+    });
+    found.then(|| {
+        (Rule::Attribute, "a macro of a port is called without attributes in its arguments".to_owned())
+    })
 }
 
 /// `extern` before a function gives it C's ABI. Everything else that it begins binds something.
@@ -264,31 +334,4 @@ fn refused_extern(after: &[TokenTree]) -> Option<Refusal> {
         _ => "an `extern` block binds C functions; a port may not",
     };
     Some((Rule::Item, reason.to_owned()))
-}
-
-/// The first type of Rust's libraries that can change behind a shared reference; `own` are names of the reply.
-fn interior(tokens: TokenStream, own: &BTreeSet<String>) -> Option<String> {
-    tokens.into_iter().find_map(|token| match token {
-        TokenTree::Ident(word) => {
-            Some(plain(&word)).filter(|name| std_api::is_interior(name) && !own.contains(name))
-        }
-        TokenTree::Group(group) => interior(group.stream(), own),
-        _ => None,
-    })
-}
-
-fn is_semicolon(token: &TokenTree) -> bool {
-    matches!(token, TokenTree::Punct(mark) if mark.as_char() == ';')
-}
-
-fn is_colon(token: &TokenTree) -> bool {
-    matches!(token, TokenTree::Punct(mark) if mark.as_char() == ':')
-}
-
-fn is_parenthesis(token: Option<&TokenTree>) -> bool {
-    matches!(token, Some(TokenTree::Group(group)) if is_parenthesized(group))
-}
-
-fn is_parenthesized(group: &Group) -> bool {
-    group.delimiter() == Delimiter::Parenthesis
 }

@@ -293,6 +293,11 @@ fn other_text(artifact: &cargo_metadata::Artifact, overlay: &Overlay) -> Option<
     if manifest == overlay.fuzz_manifest() || manifest == overlay.runtime_manifest() {
         return None;
     }
+    if artifact.target.is_proc_macro() {
+        return Some(format!(
+            "the crate `{name}` is a procedural macro, which could write what the audit does not read"
+        ));
+    }
     if !package.starts_with("registry+") {
         return Some(format!("the crate `{name}` is linked with the port and does not come from a registry"));
     }
@@ -355,9 +360,9 @@ mod tests {
         let manifest = "[dependencies]\nimplfuzz-runtime = { path = \"runtime\" }\n";
         std::fs::write(fuzz.join("Cargo.toml"), manifest).unwrap();
         let overlay = Overlay::sync(source.path(), dir.path(), target.path(), &[], &[]).unwrap();
-        let judged = |package: &str, library: &str| {
+        let judged_as = |kind: &str, package: &str, library: &str| {
             let target = serde_json::json!({
-                "kind": ["lib"], "crate_types": ["lib"], "name": library, "src_path": "/r/x/src/lib.rs",
+                "kind": [kind], "crate_types": [kind], "name": library, "src_path": "/r/x/src/lib.rs",
                 "edition": "2021", "doctest": true, "test": true, "doc": true
             });
             let artifact = serde_json::from_value(serde_json::json!({
@@ -368,7 +373,12 @@ mod tests {
             }));
             other_text(&artifact.unwrap(), &overlay)
         };
+        let judged = |package: &str, library: &str| judged_as("lib", package, library);
         let registry = "registry+https://example.org/index#";
+        let paste = format!("{registry}paste@1.0.0");
+        assert!(
+            judged_as("proc-macro", &paste, "paste").is_some_and(|why| why.contains("a procedural macro"))
+        );
         for (package, library) in
             [("some-core@1.0.0", "core"), ("some-vec@1.0.0", "Vec"), ("my-libc@1.0.0", "libc")]
         {

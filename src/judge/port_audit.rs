@@ -1,6 +1,6 @@
 //! The audit of a port; its C original determines what the port may use.
 
-use super::c_reach::variables_of;
+use super::c_reach::{variables_of, with_callees};
 use super::{Judge, Names, not_rust};
 use crate::audit::{self, Around, AuditReport, Candidate, Problem, Rule};
 use crate::contract::state::{self, is_variable};
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::evidence::allowed::{Original, Surroundings};
 use crate::project::FunctionPlan;
 use crate::project::ported::Ported;
-use crate::rust::globals::{globals_file, replaceable};
+use crate::rust::globals::{globals_file, identifier, replaceable};
 use crate::rust::nonlocal_items;
 use crate::rust::signature::{ident, inner};
 use crate::rust::splice::take_apart;
@@ -68,6 +68,19 @@ impl<'p> Judge<'p> {
         let Original { mut ways_back, keeps_more, .. } = self.original(planned)?;
         ways_back.extend(keeps_more);
         Ok(ways_back)
+    }
+
+    /// Variables of the library that a port of `planned` may not use, by their names in `globals`.
+    pub(super) fn variables_of_others(&self, planned: &FunctionPlan) -> BTreeSet<String> {
+        let mut own: BTreeSet<String> = variables_of(&self.project.library, planned).into_iter().collect();
+        // Ports that it calls may use theirs, and their code may stand in its own.
+        for next in with_callees(&self.project.library, &planned.function) {
+            let keys = next.globals_read.iter().chain(&next.globals_written);
+            let globals = keys.filter_map(|key| self.project.library.global(key));
+            own.extend(globals.map(|global| identifier(global.name.as_str())));
+        }
+        let all = self.project.library.globals.iter().filter(|global| is_variable(global));
+        all.map(|global| identifier(global.name.as_str())).filter(|name| !own.contains(name)).collect()
     }
 
     /// Functions of the system that programs can replace through variables of the library.

@@ -138,7 +138,7 @@ fn digest(parts: &[&[u8]]) -> TokenHash {
 }
 
 fn is_public_fn(item: &syn::Item) -> bool {
-    matches!(item, syn::Item::Fn(f) if !matches!(f.vis, syn::Visibility::Inherited))
+    matches!(item, syn::Item::Fn(f) if matches!(f.vis, syn::Visibility::Public(_)))
 }
 
 /// Whether an item is the call of a macro, or a module with one.
@@ -196,13 +196,21 @@ fn declares(item: &syn::Item) -> BTreeSet<String> {
         syn::Item::Impl(i) => {
             let of_trait = i.trait_.as_ref().map(|(path, _)| Text::of(path.to_token_stream()));
             let head = [Some(Text::of(i.self_ty.to_token_stream())), of_trait];
+            // `impl core::ops::BitXor<u32> for S` has two names of others.
+            let is_own = |name: &&str| {
+                !NUMBERS.contains(name) && !["core", "std", "alloc", "crate", "ops"].contains(name)
+            };
             let members = i.items.iter().filter(|_| i.trait_.is_some()).filter_map(|member| match member {
                 syn::ImplItem::Fn(f) => Some(plain(&f.sig.ident)),
                 syn::ImplItem::Const(c) => Some(plain(&c.ident)),
                 syn::ImplItem::Type(t) => Some(plain(&t.ident)),
                 _ => None,
             });
-            head.iter().flatten().flat_map(|text| text.names().map(str::to_owned)).chain(members).collect()
+            head.iter()
+                .flatten()
+                .flat_map(|text| text.names().filter(is_own).map(str::to_owned))
+                .chain(members)
+                .collect()
         }
         syn::Item::Trait(t) => {
             let members = t.items.iter().filter_map(|member| match member {
@@ -229,6 +237,8 @@ struct Text {
     tokens: String,
     /// Ranges of names in `tokens`: identifiers, and possible names in format strings.
     names: Vec<Range<usize>>,
+    /// Names in strings that are spelled with escapes.
+    escaped: Vec<String>,
 }
 
 impl Text {
@@ -239,7 +249,8 @@ impl Text {
     }
 
     fn names(&self) -> impl Iterator<Item = &str> {
-        self.names.iter().map(|range| &self.tokens[range.clone()])
+        let plain = self.names.iter().map(|range| &self.tokens[range.clone()]);
+        plain.chain(self.escaped.iter().map(String::as_str))
     }
 
     fn add(&mut self, tokens: TokenStream) {
@@ -302,15 +313,23 @@ impl Text {
         }
     }
 
-    /// Records the names in a string literal: `format!("{LIMIT}")` refers to `LIMIT`.
+    /// Records the names in a string literal: `format!("{LIMIT}")` refers to `LIMIT`, however it is spelled.
     fn words(&mut self, start: usize) {
         let literal = &self.tokens[start..self.tokens.len() - END.len()];
-        if literal.contains('{') {
-            let words = literal.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty());
+        if literal.contains('\\') {
+            let value = syn::parse_str::<syn::LitStr>(literal).map(|text| text.value()).unwrap_or_default();
+            if value.contains('{') {
+                self.escaped.extend(words_of(&value).map(str::to_owned));
+            }
+        } else if literal.contains('{') {
             let place = |word: &str| word.as_ptr() as usize - literal.as_ptr() as usize + start;
-            self.names.extend(words.map(|word| place(word)..place(word) + word.len()));
+            self.names.extend(words_of(literal).map(|word| place(word)..place(word) + word.len()));
         }
     }
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
 /// Ends each token. A literal may contain a line end, which would require its length; but no token starts with NUL.
@@ -441,6 +460,9 @@ mod tests {
             "struct S; mod inner { use super::*; impl Drop for S { fn drop(&mut self) { g(7) } } } pub fn f() { S; }",
             "trait B { fn b(self) -> u8; } mod inner { use super::*; impl B for u8 { fn b(self) -> u8 { 7 } } } pub fn f(x: u8) -> u8 { x.b() }",
             "use E::*; enum E { A = 7, B } pub fn f() -> u8 { A as u8 }",
+            "const K12: u8 = 7; pub fn f() -> String { format!(\"{\\x4b12}\") }",
+            "pub(crate) fn own(x: u8) -> u8 { x + 7 } pub fn f(x: u8) -> u8 { own(x) }",
+            "pub(self) fn own(x: u8) -> u8 { x + 7 } pub fn f(x: u8) -> u8 { own(x) }",
             "trait B { fn b(self) -> u8; } macro_rules! m { ($t:ty) => { impl B for $t { fn b(self) -> u8 { 7 } } } } m!(u8); pub fn f(x: u8) -> u8 { x.b() }",
             "trait B { fn b(self) -> u8; } macro_rules! m { ($t:ty) => { impl B for $t { fn b(self) -> u8 { 7 } } } } mod inner { use super::*; m!(u8); } pub fn f(x: u8) -> u8 { x.b() }",
             "macro_rules! m { ($n:ident) => { const $n: u8 = 7; } } m!(K); pub fn f() -> u8 { K }",

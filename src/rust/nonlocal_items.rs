@@ -4,6 +4,7 @@
 
 use super::item::{UseLeaf, item_name, plain, use_leaves};
 use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::visit::{self, Visit};
 
 /// Generated modules, for which a glob import brings in known names.
@@ -84,8 +85,21 @@ fn is_of_ports(path: &[String]) -> bool {
 /// else there.
 fn is_for_own(block: &syn::ItemImpl, items: &[syn::Item]) -> bool {
     let declared = |path: &syn::Path| only_name(path).is_some_and(|name| is_type(&name, items));
-    let of_type = matches!(&*block.self_ty, syn::Type::Path(ty) if ty.qself.is_none() && declared(&ty.path));
-    of_type || block.trait_.as_ref().is_some_and(|(path, _)| declared(path))
+    let mut ty = &*block.self_ty;
+    while let syn::Type::Reference(inner) = ty {
+        ty = &inner.elem;
+    }
+    let of_type = matches!(ty, syn::Type::Path(ty) if ty.qself.is_none() && declared(&ty.path));
+    // `From<Own> for u32` acts only where an `Own` is.
+    let is_given_own = |path: &syn::Path| {
+        let last = path.segments.last().map(|segment| segment.arguments.to_token_stream());
+        last.is_some_and(|given| {
+            given
+                .into_iter()
+                .any(|token| matches!(token, TokenTree::Ident(name) if is_type(&plain(&name), items)))
+        })
+    };
+    of_type || block.trait_.as_ref().is_some_and(|(path, _)| declared(path) || is_given_own(path))
 }
 
 /// Whether one of the items is a type or a trait of this name.
@@ -129,8 +143,15 @@ fn hides_items(tokens: TokenStream, items: &[syn::Item]) -> bool {
                     }
                 }
             }
-            let head = list.get(after);
-            !is_of_type && !matches!(head, Some(TokenTree::Ident(name)) if is_type(&plain(name), items))
+            let is_own = match (list.get(after), list.get(after + 1)) {
+                (Some(TokenTree::Ident(name)), _) => is_type(&plain(name), items),
+                // Of a type that the macro declares itself.
+                (Some(TokenTree::Punct(mark)), Some(TokenTree::Ident(name))) if mark.as_char() == '$' => {
+                    declares_variable(&list, &name.to_string())
+                }
+                _ => false,
+            };
+            !is_of_type && !is_own
         }
         TokenTree::Ident(word) if word == "include" => is_mark(at + 1, "!"),
         TokenTree::Ident(word) => {
@@ -146,11 +167,22 @@ fn only_name(path: &syn::Path) -> Option<String> {
     (path.segments.len() == 1 && path.leading_colon.is_none()).then(|| plain(&segment.ident))
 }
 
-fn is_test(attrs: &[syn::Attribute]) -> bool {
+/// Whether an item is for the tests of a module alone.
+pub fn is_test(attrs: &[syn::Attribute]) -> bool {
     let is_cfg_test = |attr: &syn::Attribute| {
         attr.path().is_ident("cfg") && attr.parse_args::<syn::Ident>().is_ok_and(|word| word == "test")
     };
     attrs.iter().any(is_cfg_test)
+}
+
+/// Whether the text of a macro declares a type by a variable: `struct $name`.
+fn declares_variable(list: &[TokenTree], name: &str) -> bool {
+    list.windows(3).any(|three| match three {
+        [TokenTree::Ident(word), TokenTree::Punct(mark), TokenTree::Ident(own)] => {
+            (word == "struct" || word == "enum") && mark.as_char() == '$' && own == name
+        }
+        _ => false,
+    })
 }
 
 /// Searches bodies, including uncalled ones.
@@ -203,6 +235,8 @@ mod tests {
             "const _: () = { impl ffi::pt {} };",
             "fn f() { if true { impl ffi::pt {} } }",
             "struct S; fn f() { impl S {} }",
+            "struct S; impl From<[u8; { impl ffi::pt {} 1 }]> for S {}",
+            "impl From<u8> for ffi::pt {}",
             "struct S; impl S { fn go(&self) { impl ffi::pt {} } }",
             "struct S([u8; { impl ffi::pt {} 1 }]);",
             "mod inner;",
@@ -251,6 +285,8 @@ mod tests {
             "struct S; mod inner { use super::*; pub trait Go { fn go(self); } impl Go for u8 { fn go(self) {} } impl Go for S {} mod deeper { pub fn f() {} } }",
             "fn f() { struct S(u32); impl S { fn go(&self) {} } trait T { fn t(self); } impl T for u32 { fn t(self) {} } }",
             "macro_rules! least { ($x:expr) => {{ use core::cmp::min; fn f(g: impl Fn(u32) -> u32) -> impl Copy { 1 } min($x, 1) }} }",
+            "struct Tok(u32); impl From<Tok> for u32 { fn from(tok: Tok) -> u32 { tok.0 } } impl<'a> IntoIterator for &'a Tok { type Item = u8; }",
+            "macro_rules! own { ($name:ident) => { struct $name(u32); impl $name { fn go(&self) {} } } } own!(Ten);",
             "struct S<'a>(&'a u8); macro_rules! bits { () => { impl<'a> S<'a> { fn go(&self) {} } } } bits!();",
             "trait Bit {} macro_rules! bits { ($($t:ty)*) => { $(impl Bit for $t {})* } } bits!(u8 u16);",
             "fn f() { macro_rules! one { () => { 1 } } let include = one!(); assert!(include > 0); }",

@@ -167,7 +167,7 @@ fn a_change_of_the_port_is_told_with_symbol_place_and_command() {
     let open =
         with(&repo, MODULE, ("pub fn apart(", "pub trait Sneak { fn sneak(&self); }\n\npub fn apart("), 10);
     assert_eq!(open.len(), 5, "{open:?}");
-    assert!(open.iter().all(|f| f.1 == "audit" && f.2.contains("without being named")), "{open:?}");
+    assert!(open.iter().all(|f| f.1 == "audit" && f.2.contains("acts in other ports")), "{open:?}");
 
     // So does a crate under a name that the audit reads as another, and what is linked beside makes all stale.
     let manifest = "rust/Cargo.toml";

@@ -45,6 +45,8 @@ pub struct Wanted<'a> {
     /// Functions of the library, by the names of their shims, that the port may not run as C: they lead back to the C
     /// original, or keep state that it does not keep.
     pub closed: BTreeSet<String>,
+    /// Variables of the library, by their names in `globals`, that the C original does not reach.
+    pub others: BTreeSet<String>,
 }
 
 /// The C side as the linker knows it: names of functions and variables of the library by their symbols.
@@ -113,6 +115,7 @@ impl Compiled {
         forbidden.extend(
             self.objects.unnamed().map(|section| format!("memory without a name in the section `{section}`")),
         );
+        forbidden.extend(self.objects.strange().map(|section| format!("the section `{section}`")));
         let mut seen: BTreeSet<SectionId> = todo.iter().copied().collect();
         let shims = format!("{}::callee::", self.krate);
         while let Some(section) = todo.pop() {
@@ -123,6 +126,11 @@ impl Compiled {
                 }
                 continue;
             }
+            let globals = format!("{}::globals::", self.krate);
+            let variables = self.objects.variables(section).filter_map(|path| path.strip_prefix(&globals));
+            let others = variables.filter(|name| wanted.others.contains(*name));
+            forbidden
+                .extend(others.map(|name| format!("`{name}`, a variable that the C function does not use")));
             let symbols = self.objects.undefined(section);
             forbidden.extend(symbols.filter_map(|symbol| self.refused_symbol(section, symbol, wanted, c)));
             todo.extend(self.objects.next(section).filter(|next| seen.insert(*next)));

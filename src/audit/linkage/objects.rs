@@ -1,10 +1,10 @@
 //! The object files of a crate as a graph: sections, and relocations as edges. rustc gives every function and every
 //! constant a section of its own.
 
-use object::elf::SHF_WRITE;
+use object::elf::{SHF_ALLOC, SHF_WRITE};
 use object::read::archive::ArchiveFile;
 use object::{
-    Object, ObjectSection, ObjectSymbol, RelocationTarget, SectionFlags, SectionKind, SymbolKind,
+    Object, ObjectSection, ObjectSymbol, RelocationTarget, SectionFlags, SectionIndex, SymbolKind,
     SymbolSection,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -21,6 +21,8 @@ pub(super) struct Objects {
     started: Vec<SectionId>,
     exported: BTreeSet<String>,
     unnamed: BTreeSet<String>,
+    /// Loaded sections that no compiler of Rust makes.
+    strange: BTreeSet<String>,
 }
 
 #[derive(Debug, Default)]
@@ -79,9 +81,12 @@ impl Objects {
         places: &mut Vec<(SectionId, Place)>,
     ) -> Result<(), String> {
         let mut ids = HashMap::new();
-        for section in file.sections().filter(|s| is_loaded(s.kind())) {
+        for section in file.sections().filter(is_loaded) {
             ids.insert(section.index(), self.sections.len());
             let name = section.name().unwrap_or_default();
+            if !SECTIONS.iter().any(|known| is_named(name, known)) {
+                self.strange.insert(name.to_owned());
+            }
             if [".init_array", ".preinit_array", ".ctors"].iter().any(|start| name.starts_with(start)) {
                 self.started.push(self.sections.len());
             }
@@ -124,7 +129,7 @@ impl Objects {
                     RelocationTarget::Symbol(index) => {
                         let symbol = file.symbol_by_index(index).map_err(|e| e.to_string())?;
                         match symbol.section() {
-                            SymbolSection::Section(index) => ids.get(&index).copied().map(Place::Here),
+                            SymbolSection::Section(index) => Some(here(&ids, index)?),
                             SymbolSection::Undefined | SymbolSection::Common => {
                                 let name = symbol.name().map_err(|e| e.to_string())?;
                                 Some(Place::Named(name.to_owned()))
@@ -132,7 +137,7 @@ impl Objects {
                             _ => None,
                         }
                     }
-                    RelocationTarget::Section(index) => ids.get(&index).copied().map(Place::Here),
+                    RelocationTarget::Section(index) => Some(here(&ids, index)?),
                     _ => None,
                 };
                 places.extend(place.map(|place| (from, place)));
@@ -161,6 +166,11 @@ impl Objects {
         self.unnamed.iter().map(String::as_str)
     }
 
+    /// Sections of the program that somebody chose a name for: a loader, a linker or this proof could treat them apart.
+    pub(super) fn strange(&self) -> impl Iterator<Item = &str> {
+        self.strange.iter().map(String::as_str)
+    }
+
     /// The path of the one function in a section; none where there is none or another one beside.
     pub(super) fn only_function(&self, section: SectionId) -> Option<&str> {
         let mut all = self.sections[section].functions.iter();
@@ -181,28 +191,41 @@ impl Objects {
     }
 }
 
-/// Sections that the compiler makes, with its counters, and those that the loader makes constant before `main`.
-const MADE: [&str; 5] = ["__sancov_", ".data.rel.ro", ".init_array", ".fini_array", ".preinit_array"];
+/// The section that a relocation of the program leads to.
+fn here(ids: &HashMap<SectionIndex, SectionId>, index: SectionIndex) -> Result<Place, String> {
+    let id = ids.get(&index).copied();
+    id.map(Place::Here).ok_or_else(|| "code leads to a section that is not loaded".to_owned())
+}
+
+/// Sections that rustc and LLVM make in the program, alone or with a name behind a dot.
+const SECTIONS: [&str; 17] = [
+    ".text", ".rodata", ".data", ".data.rel.ro", ".bss", ".tdata", ".tbss", ".init_array", ".fini_array",
+    ".preinit_array", ".eh_frame", ".gcc_except_table", ".ldata", ".lbss", ".lrodata", ".group",
+    ".note.gnu.property",
+];
+/// Counters of the fuzzer, and what says where in the code they are.
+const COUNTERS: [&str; 4] = ["__sancov_cntrs", "__sancov_pcs", "__sancov_guards", "__sancov_bools"];
+/// Sections that the loader makes constant before `main`.
+const CONSTANT: [&str; 4] = [".data.rel.ro", ".init_array", ".fini_array", ".preinit_array"];
+
+/// Whether a section is of a kind, or has a name of its own behind the kind's. Counters have no such names.
+fn is_named(name: &str, kind: &str) -> bool {
+    COUNTERS.contains(&name)
+        || name.strip_prefix(kind).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
 
 /// Whether a section has memory that the program can change.
 fn is_variable_memory(section: &object::Section) -> bool {
     let SectionFlags::Elf { sh_flags, .. } = section.flags() else { return false };
     let is_written = (sh_flags & SHF_WRITE) == SHF_WRITE && section.size() > 0;
     let name = section.name().unwrap_or_default();
-    is_written && !MADE.iter().any(|made| name.starts_with(made))
+    is_written && !COUNTERS.contains(&name) && !CONSTANT.iter().any(|kind| is_named(name, kind))
 }
 
-/// What stands in the memory of the program.
-fn is_loaded(kind: SectionKind) -> bool {
-    !matches!(
-        kind,
-        SectionKind::Debug
-            | SectionKind::DebugString
-            | SectionKind::Note
-            | SectionKind::Metadata
-            | SectionKind::Linker
-            | SectionKind::OtherString
-    )
+/// Whether a section stands in the memory of the program, whatever its name and type say.
+fn is_loaded(section: &object::Section) -> bool {
+    let SectionFlags::Elf { sh_flags, .. } = section.flags() else { return true };
+    (sh_flags & SHF_ALLOC) == SHF_ALLOC
 }
 
 /// A symbol's path as in Rust, without the hash.

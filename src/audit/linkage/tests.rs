@@ -20,13 +20,14 @@ pub mod callee {
 }
 pub mod globals {
     unsafe extern "C" { pub fn free(at: *mut u8); }
+    pub static mut mode: u32 = 7;
     pub static mut hooks: [unsafe extern "C" fn(*mut u8); 1] = [free];
 }
 pub mod capi {
     macro_rules! shims { ($($name:ident)*) => { $(
         pub unsafe extern "C" fn $name(x: u32) -> u32 { crate::m::$name(x) }
     )* } }
-    shims! { honest by_shim direct generic table variable object late own_block environment prints own_symbol twice back frees frees_by_variable frees_by_table }
+    shims! { honest by_shim direct generic table variable object late own_block environment prints own_symbol twice back frees frees_by_variable frees_by_table by_mode noted }
 }
 pub mod m {
     use crate::{callee, ffi};
@@ -65,6 +66,8 @@ pub mod m {
     pub fn own_symbol(x: u32) -> u32 { x }
     pub fn twice(x: u32) -> u32 { callee::twice(x) }
     pub fn back(x: u32) -> u32 { callee::closed(x) }
+    pub fn by_mode(x: u32) -> u32 { x ^ unsafe { crate::globals::mode } }
+    pub fn noted(x: u32) -> u32 { x }
     pub fn frees(x: u32) -> u32 { unsafe { crate::globals::free(x as usize as *mut u8) }; x }
     pub fn frees_by_variable(x: u32) -> u32 { unsafe { crate::globals::hooks[0](x as usize as *mut u8) }; x }
     static FREE: [unsafe extern "C" fn(*mut u8); 1] = [crate::globals::free];
@@ -92,9 +95,10 @@ fn linkage(compiled: &Compiled, ident: &str) -> Linkage {
         _ => None,
     });
     let c = CSymbols::read(&ffi.unwrap().to_string()).unwrap();
+    let others = BTreeSet::from(["mode".to_owned()]);
     let (replaceable, closed) = (BTreeSet::from(["free".to_owned()]), BTreeSet::from(["closed".to_owned()]));
     compiled.linkage(
-        &Wanted { module: "m", ident, externs: BTreeSet::new(), replaceable: &replaceable, closed },
+        &Wanted { module: "m", ident, externs: BTreeSet::new(), replaceable: &replaceable, closed, others },
         &c,
     )
 }
@@ -108,6 +112,7 @@ fn what_a_port_leads_to_shows_however_it_gets_there() {
     assert_eq!(linkage(&compiled, "frees_by_variable"), Linkage::default());
     for (ident, wanted) in [
         ("back", "the C function `closed`, which leads back"),
+        ("by_mode", "`mode`, a variable that the C function does not use"),
         ("frees", "`free`, not through the variable"),
         ("frees_by_table", "`free`, not through the variable"),
         ("direct", "`twice`, not through its shim"),
@@ -140,6 +145,24 @@ fn what_takes_the_place_of_another_symbol_or_runs_at_the_start_is_everybodys() {
         linkage_of_another.forbidden.iter().any(|text| text.contains("`twice`")),
         "{linkage_of_another:?}"
     );
+}
+
+/// The type of such a section says that it is no code; the loader reads its flags.
+#[test]
+fn code_in_a_section_of_its_own_is_seen() {
+    for section in [".note.mine", ".debug_mine", "__sancov_mine", ".mine", "mine"] {
+        let called = format!(
+            "#[inline(never)] #[unsafe(link_section = \"{section}\")] fn away(x: u32) -> u32 {{ direct(x) }}\n    \
+             pub fn noted(x: u32) -> u32 {{ away(x) }}"
+        );
+        let text = CRATE.replace("pub fn noted(x: u32) -> u32 { x }", &called);
+        let told = linkage(&compiled(&text), "noted").forbidden;
+        let wanted = format!("the section `{section}`");
+        assert!(
+            told.contains(&wanted) && told.iter().any(|text| text.contains("`twice`")),
+            "{section}: {told:?}"
+        );
+    }
 }
 
 #[test]

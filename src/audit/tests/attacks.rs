@@ -35,11 +35,6 @@ fn code_that_runs_without_being_called() {
             "process",
         ),
         (
-            "struct S; impl From<S> for u32 { fn from(_: S) -> u32 { 1 } } HEAD { S.into() }",
-            Rule::Item,
-            "impl",
-        ),
-        (
             "struct A; #[global_allocator] static G: A = A; HEAD { 1 }",
             Rule::Attribute,
             "is not allowed in a port",
@@ -323,6 +318,100 @@ fn macros_of_the_reply_hide_nothing() {
     ]);
 }
 
+/// Found by an attacker after the audit had become small.
+#[test]
+fn parts_of_attributes_and_of_types_are_not_put_together() {
+    all_refused(&[
+        (
+            "macro_rules! put { ($h:tt $d:tt $g:tt $($rest:tt)*) => { $h $g $($rest)* } } put! { #[doc = \"\"] [unsafe(link_section = \".note.mine\")] fn away() {} } HEAD { 1 }",
+            Rule::Attribute,
+            "could be put into an attribute",
+        ),
+        (
+            "macro_rules! put { ($h:tt $d:tt $g:tt $($rest:tt)*) => { $h $g $($rest)* } } put! { #[doc = \"\"] [cfg(fuzzing)] fn away() {} } HEAD { 1 }",
+            Rule::Attribute,
+            "without attributes in its arguments",
+        ),
+        (
+            "macro_rules! m { ([$d:ident = $v:literal]) => { $v } } macro_rules! n { ($h:tt $g:tt) => { m!($g) } } HEAD { n!(#[doc = 5]) }",
+            Rule::Attribute,
+            "without attributes",
+        ),
+        ("fn caf\u{e9}(x: u32) -> u32 { x } HEAD { caf\u{e9}(crc) }", Rule::Path, "ASCII letters"),
+        ("use std::panic; HEAD { panic::Location::caller().line() }", Rule::System, "panics"),
+        (
+            "HEAD { let kept = unsafe { libc::__errno_location().add(25) }; 1 }",
+            Rule::State,
+            "the address of `errno`",
+        ),
+        (
+            "macro_rules! ty { ($f:tt $($a:ty),*) => { $f($($a),*) -> u32 } } HEAD { unsafe { *core::ptr::from_ref::<ty!(fn u32)>(todo) }(crc) }",
+            Rule::FnPointer,
+            "may not write function pointer types",
+        ),
+        ("use crate::globals::*; HEAD { unsafe { kit_mode } }", Rule::Path, "by its own name"),
+    ]);
+    accepted(SIGNATURE, &format!("{HEAD} {{ unsafe {{ *libc::__errno_location() = 5 }}; 1 }}"));
+    accepted(
+        SIGNATURE,
+        &format!(
+            "static T: [u32; 2] = [1, 2]; {HEAD} {{ let c = core::cell::Cell::new(crc); c.get() + T[0] }}"
+        ),
+    );
+}
+
+/// What stands in the module is read, whether a port names it or not.
+#[test]
+fn the_text_beside_the_ports_is_read() {
+    for (items, rule, words) in [
+        ("mod inner { pub fn f() -> bool { cfg!(fuzzing) } }", Rule::System, "of the module: `cfg!` makes"),
+        ("fn later() -> u32 { todo!() }", Rule::Stub, "is a stub"),
+        (
+            "impl Later { fn f(&self) { unsafe { core::arch::asm!(\"nop\") } } } struct Later;",
+            Rule::System,
+            "asm",
+        ),
+        ("fn caf\u{e9}() {}", Rule::Path, "ASCII letters"),
+        ("static mut N: u32 = 1;", Rule::State, "static mut"),
+        ("const A: &[u8] = include_bytes!(\"x\");", Rule::System, "reads a file"),
+    ] {
+        let mut allowed = super::allowed(SIGNATURE);
+        allowed.ffi = std::sync::Arc::new(super::FfiNames {
+            foreign: ["kit_crc32", "kit_adler32", "kit_later"].map(str::to_owned).into(),
+            ..super::FfiNames::default()
+        });
+        let allowed = allowed.in_module(&format!("{}{items}", super::MODULE)).unwrap();
+        let text = format!("{HEAD} {{ 1 }}");
+        let candidate = super::Candidate { module: "checksum", name: "kit_crc32", text: &text };
+        let problems = super::audit(&candidate, &allowed).problems;
+        assert!(
+            problems.iter().any(|p| p.rule == rule && p.reason.contains(words)),
+            "{items}: {problems:#?}"
+        );
+        assert_eq!(problems.len(), 1, "{items}: {problems:#?}");
+    }
+}
+
+/// Its text is none of the port's, and its hash does not count.
+#[test]
+fn a_public_function_that_is_no_port_is_not_used() {
+    let allowed = super::allowed(SIGNATURE)
+        .in_module(&format!("{}pub fn extra(x: u32) -> u32 {{ x }}", super::MODULE))
+        .unwrap();
+    for (body, is_refused) in
+        [("extra(crc)", true), ("self::extra(crc)", true), ("[crc].map(extra)[0]", true), ("crc", false)]
+    {
+        let text = format!("{HEAD} {{ {body} }}");
+        let candidate = super::Candidate { module: "checksum", name: "kit_crc32", text: &text };
+        let problems = super::audit(&candidate, &allowed).problems;
+        assert_eq!(
+            problems.iter().any(|p| p.reason.contains("`crate::checksum::extra` is public")),
+            is_refused,
+            "{body}: {problems:#?}"
+        );
+    }
+}
+
 /// Spellings that the compiler reads as other ones.
 #[test]
 fn raw_names_and_empty_brackets_hide_nothing() {
@@ -345,7 +434,11 @@ fn raw_names_and_empty_brackets_hide_nothing() {
             Rule::FnPointer,
             "both types",
         ),
-        ("HEAD { crate::bits::shared(crc) }", Rule::Path, "`crate::bits::shared` is no ported function"),
+        (
+            "HEAD { crate::bits::shared(crc) }",
+            Rule::Path,
+            "`crate::bits::shared` is public or in another module",
+        ),
         ("use crate::bits as b; HEAD { b::shared(crc) }", Rule::Path, "own name"),
         ("HEAD { use crate::bits::*; shared(crc) }", Rule::Path, "by name what you need"),
         ("struct S; HEAD { debug_assert_matches!(crc, 1); 1 }", Rule::System, "absent from a release build"),

@@ -54,6 +54,7 @@ impl<'j, 'p> Linked<'j, 'p> {
                 .collect(),
             replaceable: self.judge.replaceable()?,
             closed,
+            others: self.judge.variables_of_others(planned),
         };
         let all: Vec<Linkage> = self.builds.iter().map(|build| build.linkage(&wanted, &self.c)).collect();
         let once = |all: BTreeSet<_>| all.into_iter().collect();

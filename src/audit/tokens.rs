@@ -1,0 +1,97 @@
+//! What tokens look like: paths, marks, and what a type or a static is made of. It judges nothing.
+
+use super::std_api;
+use crate::rust::item::plain;
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use std::collections::BTreeSet;
+
+/// The names of the path that the tokens begin with, and the number of its tokens. `std::<>::env` is `std::env`.
+pub(super) fn path(tokens: &[TokenTree]) -> (Vec<String>, usize) {
+    let mut names = Vec::new();
+    let mut read = 0;
+    while let Some(TokenTree::Ident(name)) = tokens.get(read) {
+        names.push(plain(name));
+        read += 1;
+        while is_marks(&tokens[read..], "::<>") {
+            read += 4;
+        }
+        let goes_on =
+            is_marks(&tokens[read..], "::") && matches!(tokens.get(read + 2), Some(TokenTree::Ident(_)));
+        if !goes_on {
+            break;
+        }
+        read += 2;
+    }
+    (names, read)
+}
+
+/// Whether tokens begin with these punctuation marks.
+pub(super) fn is_marks(tokens: &[TokenTree], marks: &str) -> bool {
+    let is = |(token, wanted): (&TokenTree, char)| matches!(token, TokenTree::Punct(mark) if mark.as_char() == wanted);
+    tokens.len() >= marks.len() && tokens.iter().zip(marks.chars()).all(is)
+}
+
+/// Whether a name before these tokens is called as a macro. `a != b` is none.
+pub(super) fn begins_call_of_macro(after: &[TokenTree]) -> bool {
+    let is_mark = matches!(after.first(), Some(TokenTree::Punct(mark)) if mark.as_char() == '!');
+    is_mark && !matches!(after.get(1), Some(TokenTree::Punct(mark)) if mark.as_char() == '=')
+}
+
+/// The names that a `let` gives.
+pub(super) fn bound(tokens: TokenStream) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let mut is_next = false;
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => names.extend(bound(group.stream())),
+            TokenTree::Ident(word) if word == "let" || (is_next && word == "mut") => {
+                is_next = true;
+                continue;
+            }
+            TokenTree::Ident(word) if is_next => drop(names.insert(plain(&word))),
+            _ => {}
+        }
+        is_next = false;
+    }
+    names
+}
+
+/// Whether a type has only numbers, text, arrays and references.
+pub(super) fn is_plain(ty: &[TokenTree]) -> bool {
+    const PLAIN: [&str; 19] = [
+        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
+        "bool", "char", "str", "static", "_",
+    ];
+    ty.iter().all(|token| match token {
+        TokenTree::Ident(word) => PLAIN.iter().any(|plain| word == plain),
+        TokenTree::Group(group) => is_plain(&group.stream().into_iter().collect::<Vec<_>>()),
+        _ => true,
+    })
+}
+
+/// The first type of Rust's libraries that can change behind a shared reference; `own` are names of the reply.
+pub(super) fn interior(tokens: TokenStream, own: &BTreeSet<String>) -> Option<String> {
+    tokens.into_iter().find_map(|token| match token {
+        TokenTree::Ident(word) => {
+            Some(plain(&word)).filter(|name| std_api::is_interior(name) && !own.contains(name))
+        }
+        TokenTree::Group(group) => interior(group.stream(), own),
+        _ => None,
+    })
+}
+
+pub(super) fn is_semicolon(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Punct(mark) if mark.as_char() == ';')
+}
+
+pub(super) fn is_colon(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Punct(mark) if mark.as_char() == ':')
+}
+
+pub(super) fn is_parenthesis(token: Option<&TokenTree>) -> bool {
+    matches!(token, Some(TokenTree::Group(group)) if is_parenthesized(group))
+}
+
+pub(super) fn is_parenthesized(group: &Group) -> bool {
+    group.delimiter() == Delimiter::Parenthesis
+}
