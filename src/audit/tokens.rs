@@ -4,6 +4,7 @@ use super::std_api;
 use crate::rust::item::plain;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use std::collections::BTreeSet;
+use syn::visit::{self, Visit};
 
 /// The names of the path that the tokens begin with, and the number of its tokens. `std::<>::env` is `std::env`.
 pub(super) fn path(tokens: &[TokenTree]) -> (Vec<String>, usize) {
@@ -37,23 +38,19 @@ pub(super) fn begins_call_of_macro(after: &[TokenTree]) -> bool {
     is_mark && !matches!(after.get(1), Some(TokenTree::Punct(mark)) if mark.as_char() == '=')
 }
 
-/// The names that a `let` gives.
-pub(super) fn bound(tokens: TokenStream) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    let mut is_next = false;
-    for token in tokens {
-        match token {
-            TokenTree::Group(group) => names.extend(bound(group.stream())),
-            TokenTree::Ident(word) if word == "let" || (is_next && word == "mut") => {
-                is_next = true;
-                continue;
-            }
-            TokenTree::Ident(word) if is_next => drop(names.insert(plain(&word))),
-            _ => {}
+/// The names of variables: of parameters, of closures, and in all other patterns.
+pub(super) fn bound(items: &[&syn::Item]) -> BTreeSet<String> {
+    #[derive(Default)]
+    struct Names(BTreeSet<String>);
+    impl<'ast> Visit<'ast> for Names {
+        fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
+            self.0.insert(plain(&pat.ident));
+            visit::visit_pat_ident(self, pat);
         }
-        is_next = false;
     }
-    names
+    let mut names = Names::default();
+    items.iter().for_each(|item| names.visit_item(item));
+    names.0
 }
 
 /// Whether a type has only numbers, text, arrays and references.

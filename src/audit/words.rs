@@ -23,14 +23,29 @@ pub(super) fn check(
     items: &[&syn::Item],
     problems: &mut Problems<'_>,
 ) {
-    let tokens: TokenStream = items.iter().map(|item| item.to_token_stream()).collect();
+    let tokens: TokenStream = items.iter().map(|item| tokens_of(item, candidate.name)).collect();
     let own: BTreeSet<String> = items.iter().filter_map(|item| item_name(item)).collect();
     let has_unsafe = mentions(tokens.clone(), "unsafe");
     let interior = interior(tokens.clone(), &own);
-    let bound = bound(tokens.clone());
+    let bound = bound(items);
     let mut reader =
         Reader { port: Some((candidate, allowed)), problems, has_unsafe, interior, bound, in_macro: false };
     reader.stream(tokens);
+}
+
+/// The tokens of an item. The types of the requested function are compared with the expected ones as a whole.
+fn tokens_of(item: &syn::Item, requested: &str) -> TokenStream {
+    let syn::Item::Fn(item) = item else { return item.to_token_stream() };
+    let mut item = item.clone();
+    if item.sig.ident == requested {
+        for input in &mut item.sig.inputs {
+            if let syn::FnArg::Typed(input) = input {
+                *input.ty = syn::parse_quote!(_);
+            }
+        }
+        item.sig.output = syn::ReturnType::Default;
+    }
+    item.to_token_stream()
 }
 
 /// Reads what stands in a module beside the functions of the library: whoever uses it, by whatever name, and whether it
@@ -166,7 +181,10 @@ impl Reader<'_, '_> {
             }
             "extern" => refused_extern(&here[1..]),
             "static" => self.refused_static(&here[1..]),
-            "fn" if self.has_unsafe && (is_parenthesis(here.get(1)) || self.is_half_function(here)) => {
+            "fn" if self.port.is_some()
+                && self.has_unsafe
+                && (is_parenthesis(here.get(1)) || self.is_half_function(here)) =>
+            {
                 Some((Rule::FnPointer, paths::FN_TYPE.to_owned()))
             }
             // A macro could put them into an attribute.

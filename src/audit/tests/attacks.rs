@@ -449,6 +449,7 @@ fn raw_names_and_empty_brackets_hide_nothing() {
         "struct Node { type_id: u32 } HEAD { let node = Node { type_id: crc }; node.type_id }",
         "fn f(x: &'static mut [u8], y: &'static str) -> usize { x.len() + y.len() } struct Cell { x: u32 } static T: Cell = Cell { x: 1 }; HEAD { T.x }",
         "HEAD { let kit_later = |x: u32| x ^ 1; kit_later(crc) }",
+        "fn f(kit_later: impl Fn(u32) -> u32) -> u32 { kit_later(1) } HEAD { let Some(kit_adler32) = Some(|x: u32| x) else { return 1 }; f(|kit_later| kit_adler32(kit_later)) }",
         "fn transmute_rows(x: u32) -> u32 { x } HEAD { transmute_rows(crc) }",
         "macro_rules! m { ($t:ty, $x:expr) => { <$t>::MAX.min($x as $t) as u32 + $crate::bits::kit_rotl32($x, 1) } } HEAD { m!(u8, crc) }",
         "HEAD { let f = || { static NAMES: [&'static str; 1] = [\"a\"]; NAMES.len() }; f() as u32 }",

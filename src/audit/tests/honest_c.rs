@@ -135,6 +135,16 @@ pub unsafe fn kit_crc32(base: *mut core::ffi::c_void, n: usize, cmp: crate::ffi:
 }
 
 #[test]
+fn a_signature_may_have_function_pointers() {
+    let ty = "::core::option::Option<unsafe extern \"C\" fn(x: i32) -> i32>";
+    let signature = format!("unsafe fn kit_crc32(f: {ty}, x: i32) -> {ty}");
+    accepted(
+        &signature,
+        &format!("pub {signature} {{ let Some(f) = f else {{ return None }}; unsafe {{ f(x) }}; Some(f) }}"),
+    );
+}
+
+#[test]
 fn local_names_may_be_names_of_c() {
     accepted(
         SIGNATURE,

@@ -112,7 +112,7 @@ fn oracle(function: &dyn Function, input: &[u8], shown: bool) -> End {
 /// Overwrites the stack that the next call will use, so that what earlier calls left there helps no port.
 #[inline(never)]
 fn overwrite_stack() {
-    std::hint::black_box(&mut [0xa5_u8; 64 << 10]);
+    std::hint::black_box(&mut [0xa5_u8; 256 << 10]);
 }
 
 fn subject(function: &dyn Function, input: &[u8], shown: bool) -> End {
