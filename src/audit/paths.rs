@@ -4,7 +4,9 @@
 use super::std_api::{self, Refusal};
 use super::{Allowed, Candidate, Rule};
 use crate::rust::item::{UseLeaf, mentions, plain};
+use crate::rust::nonlocal_items::GENERATED;
 use proc_macro2::{TokenStream, TokenTree};
+use std::collections::BTreeSet;
 
 pub(super) const FN_TYPE: &str = "a reply with `unsafe` may not write function pointer types, because memory could be read as one: \
     call functions by name, or pass them as arguments to `impl Fn(…)` or to the type from the bindings";
@@ -13,9 +15,6 @@ const TRANSMUTE: &str = "`transmute` only with both types written out, and never
 
 /// What a path of a crate begins with.
 const CRATES: [&str; 7] = ["core", "alloc", "std", "libc", "crate", "self", "super"];
-/// Modules of the port that are generated.
-const GENERATED: [&str; 4] = ["ffi", "callee", "globals", "capi"];
-
 /// How a path stands in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum How {
@@ -59,7 +58,7 @@ pub(super) fn refused_for_all(path: &[String], how: How) -> Option<Refusal> {
     if how == How::Renamed && matches!(names.last(), Some(&("transmute" | "transmute_copy"))) {
         return Some((Rule::FnPointer, TRANSMUTE.to_owned()));
     }
-    let is_known = |name: &&str| CRATES.contains(name) || GENERATED.contains(name);
+    let is_known = |name: &&str| CRATES.contains(name) || GENERATED.contains(name) || *name == "capi";
     let hides = match how {
         How::Renamed => names.iter().all(is_known),
         How::Glob => matches!(names.as_slice(), ["core" | "alloc" | "std"] | [.., "globals"]),
@@ -165,10 +164,12 @@ fn not_ported(candidate: &Candidate<'_>, allowed: &Allowed, module: &str, name: 
     Some((Rule::Path, reason))
 }
 
-/// Why `transmute` may not stand before these tokens: they must say that its result is data.
-pub(super) fn refused_transmute(after: &[TokenTree], allowed: &Allowed) -> Option<Refusal> {
+/// Why `transmute` may not stand before these tokens: they must say that its result is data. `callbacks` are types of the
+/// bindings that can be called.
+pub(super) fn refused_transmute(after: &[TokenTree], callbacks: &BTreeSet<String>) -> Option<Refusal> {
     let types = generics(after);
-    let is_callback = |token: &TokenTree| matches!(token, TokenTree::Ident(name) if allowed.ffi.callbacks.contains(&plain(name)));
+    let is_callback =
+        |token: &TokenTree| matches!(token, TokenTree::Ident(name) if callbacks.contains(&plain(name)));
     let all: TokenStream = types.iter().cloned().collect();
     let is_callable =
         ["fn", "dyn"].iter().any(|word| mentions(all.clone(), word)) || types.iter().any(is_callback);

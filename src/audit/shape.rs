@@ -3,7 +3,7 @@
 
 use super::{Allowed, Candidate, Problems, Rule};
 use crate::rust::c_numbers::rust_number;
-use crate::rust::item::{item_name, plain, renamed};
+use crate::rust::item::{item_name, plain, renamed, visibility};
 use crate::rust::nonlocal_items::{self, is_open};
 use crate::rust::signature::bare;
 use quote::ToTokens;
@@ -194,21 +194,4 @@ impl<'a> Spelled<'a> {
             syn::ReturnType::Type(_, ty) => self.ty(ty),
         }
     }
-}
-
-fn visibility(item: &syn::Item) -> Option<&syn::Visibility> {
-    use syn::Item;
-    Some(match item {
-        Item::Const(i) => &i.vis,
-        Item::Enum(i) => &i.vis,
-        Item::Fn(i) => &i.vis,
-        Item::Mod(i) => &i.vis,
-        Item::Static(i) => &i.vis,
-        Item::Struct(i) => &i.vis,
-        Item::Trait(i) => &i.vis,
-        Item::Type(i) => &i.vis,
-        Item::Union(i) => &i.vis,
-        Item::Use(i) => &i.vis,
-        _ => return None,
-    })
 }

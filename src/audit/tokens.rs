@@ -1,8 +1,8 @@
 //! What tokens look like: paths, marks, and what a type or a static is made of. It judges nothing.
 
 use super::std_api;
-use crate::rust::item::plain;
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use crate::rust::item::{PRIMITIVE, plain};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::BTreeSet;
 use syn::visit::{self, Visit};
 
@@ -55,12 +55,8 @@ pub(super) fn bound(items: &[&syn::Item]) -> BTreeSet<String> {
 
 /// Whether a type has only numbers, text, arrays and references.
 pub(super) fn is_plain(ty: &[TokenTree]) -> bool {
-    const PLAIN: [&str; 19] = [
-        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
-        "bool", "char", "str", "static", "_",
-    ];
     ty.iter().all(|token| match token {
-        TokenTree::Ident(word) => PLAIN.iter().any(|plain| word == plain),
+        TokenTree::Ident(word) => PRIMITIVE.iter().chain(&["static", "_"]).any(|plain| word == plain),
         TokenTree::Group(group) => is_plain(&group.stream().into_iter().collect::<Vec<_>>()),
         _ => true,
     })
@@ -86,9 +82,5 @@ pub(super) fn is_colon(token: &TokenTree) -> bool {
 }
 
 pub(super) fn is_parenthesis(token: Option<&TokenTree>) -> bool {
-    matches!(token, Some(TokenTree::Group(group)) if is_parenthesized(group))
-}
-
-pub(super) fn is_parenthesized(group: &Group) -> bool {
-    group.delimiter() == Delimiter::Parenthesis
+    matches!(token, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis)
 }

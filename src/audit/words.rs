@@ -48,8 +48,8 @@ fn tokens_of(item: &syn::Item, requested: &str) -> TokenStream {
     item.to_token_stream()
 }
 
-/// Reads what stands in a module beside the functions of the library: whoever uses it, by whatever name, and whether it
-/// needs a name. What a function of C allows one port alone is left to the linkage proof here.
+/// Reads the items of a module beside the functions of the library. A port can use them without a name. The linkage proof
+/// alone decides what only some functions of C allow their ports.
 pub(super) fn problems_beside(items: &[&syn::Item]) -> Vec<(usize, Refusal)> {
     let nobody = Candidate { module: "", name: "", text: "" };
     let mut problems = Problems::of(&nobody);
@@ -222,9 +222,9 @@ impl Reader<'_, '_> {
         };
         let last = names.last().map_or("", String::as_str);
         if matches!(last, "transmute" | "transmute_copy") && !(is_member || is_declared) {
-            let nobody = Allowed::new(syn::parse_quote!(fn f()));
-            let allowed = self.port.map_or(&nobody, |(_, allowed)| allowed);
-            self.refuse(first.span(), paths::refused_transmute(after, allowed));
+            let none = BTreeSet::new();
+            let callbacks = self.port.map_or(&none, |(_, allowed)| &allowed.ffi.callbacks);
+            self.refuse(first.span(), paths::refused_transmute(after, callbacks));
         }
         let is_read = matches!(before, Some(TokenTree::Punct(mark)) if mark.as_char() == '*');
         if last == "__errno_location" && how == How::Called && !is_read {

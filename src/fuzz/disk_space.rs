@@ -2,6 +2,7 @@
 //! can repair it.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::platform::disk::free;
 use crate::platform::process::Output;
 use std::path::Path;
 
@@ -59,13 +60,6 @@ fn full(dir: &Path, mend: &str) -> Error {
     let text = format!("not enough disk space in {}{free}", dir.display());
     let help = format!("free disk space (`df -h {}` shows it), {mend}", dir.display());
     Error::new(ErrorKind::Io, text).help(help)
-}
-
-/// The space that this user can still use there, bytes.
-fn free(dir: &Path) -> Option<u64> {
-    let disk = rustix::fs::statvfs(dir).ok()?;
-    // Some file systems do not know how large they are.
-    (disk.f_blocks > 0).then(|| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 //! calls. Those of the library (`globals`) are among them: a contract says which of them the harness compares and puts
 //! back, and a port may change no others.
 
-use crate::audit::linkage::path;
+use crate::audit::linkage::{can_change, path};
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::workspace::write_atomic;
 use fs_err as fs;
-use object::elf::{SHF_TLS, SHF_WRITE};
+use object::elf::SHF_TLS;
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSection as _, ObjectSymbol as _, SectionFlags, SymbolSection};
 use std::collections::BTreeSet;
@@ -80,10 +80,8 @@ fn kind(file: &object::File, section: SymbolSection) -> object::Result<Option<&'
     let SymbolSection::Section(index) = section else { return Ok(None) };
     let section = file.section_by_index(index)?;
     let SectionFlags::Elf { sh_flags, .. } = section.flags() else { return Ok(None) };
-    let has = |flag| (sh_flags & flag) == flag;
-    // The loader writes addresses to it, and protects it then.
-    let is_constant = section.name()?.starts_with(".data.rel.ro");
-    Ok((has(SHF_WRITE) && !is_constant).then(|| if has(SHF_TLS) { "thread" } else { "static" }))
+    let is_of_threads = (sh_flags & SHF_TLS) == SHF_TLS;
+    Ok(can_change(&section).then_some(if is_of_threads { "thread" } else { "static" }))
 }
 
 /// The lines for symbols with these names; `Err` has the reason.

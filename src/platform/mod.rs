@@ -3,4 +3,5 @@
 pub mod process;
 pub mod workspace;
 pub mod toolchain;
+pub mod disk;
 pub mod doctor;

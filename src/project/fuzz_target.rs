@@ -4,7 +4,7 @@
 use crate::audit::{self, Allowed, Candidate, FfiNames};
 use crate::harness::emit::target::target_file;
 use crate::rust::item::{self, plain};
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -133,8 +133,16 @@ impl<'ast> Visit<'ast> for Beyond<'_> {
         visit::visit_expr_path(self, expr);
     }
 
+    /// The audit reads attributes.
+    fn visit_attribute(&mut self, _: &'ast syn::Attribute) {}
+
+    /// Syntax that the parser does not know.
+    fn visit_token_stream(&mut self, tokens: &'ast TokenStream) {
+        self.refuse(tokens.span(), "syntax that the tool cannot read");
+    }
+
     fn visit_macro(&mut self, mac: &'ast syn::Macro) {
-        visit::visit_macro(self, mac);
+        self.visit_path(&mac.path);
         let tokens = &mac.tokens;
         // `assert!(a, b)` and `vec![a; n]` are lists.
         match syn::parse2::<syn::Expr>(quote!([#tokens])) {

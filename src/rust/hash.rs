@@ -2,7 +2,7 @@
 //! so that evidence covers the text that runs. Comments, doc comments and layout do not matter. Other modules store
 //! and compare hashes.
 
-use super::item::{item_name, plain, use_leaves};
+use super::item::{PRIMITIVE, item_name, plain, use_leaves};
 use super::nonlocal_items;
 use crate::digest::hex;
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
@@ -157,15 +157,9 @@ fn what_macros_say(item: &syn::Item, file: &syn::File) -> BTreeSet<String> {
     for item in macros.chain([item]) {
         said(item.to_token_stream(), &mut names);
     }
-    names.retain(|name| syn::parse_str::<syn::Ident>(name).is_ok() && !NUMBERS.contains(&name.as_str()));
+    names.retain(|name| syn::parse_str::<syn::Ident>(name).is_ok() && !PRIMITIVE.contains(&name.as_str()));
     names
 }
-
-/// Types that declare nothing of the module.
-const NUMBERS: [&str; 16] = [
-    "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
-    "bool", "str",
-];
 
 /// All names in the tokens, but for variables of macros with their kinds: `$x:expr`.
 fn said(tokens: TokenStream, names: &mut BTreeSet<String>) {
@@ -198,7 +192,7 @@ fn declares(item: &syn::Item) -> BTreeSet<String> {
             let head = [Some(Text::of(i.self_ty.to_token_stream())), of_trait];
             // `impl core::ops::BitXor<u32> for S` has two names of others.
             let is_own = |name: &&str| {
-                !NUMBERS.contains(name) && !["core", "std", "alloc", "crate", "ops"].contains(name)
+                !PRIMITIVE.contains(name) && !["core", "std", "alloc", "crate", "ops"].contains(name)
             };
             let members = i.items.iter().filter(|_| i.trait_.is_some()).filter_map(|member| match member {
                 syn::ImplItem::Fn(f) => Some(plain(&f.sig.ident)),

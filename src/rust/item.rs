@@ -134,6 +134,30 @@ pub(crate) fn item_name(item: &syn::Item) -> Option<String> {
     Some(plain(ident)).filter(|name| name != "_")
 }
 
+/// Rust's own types without a path.
+pub(crate) const PRIMITIVE: [&str; 17] = [
+    "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
+    "bool", "char", "str",
+];
+
+/// The visibility of an item; none for `impl` blocks, macros and `extern` blocks.
+pub(crate) fn visibility(item: &syn::Item) -> Option<&syn::Visibility> {
+    use syn::Item;
+    Some(match item {
+        Item::Const(i) => &i.vis,
+        Item::Enum(i) => &i.vis,
+        Item::Fn(i) => &i.vis,
+        Item::Mod(i) => &i.vis,
+        Item::Static(i) => &i.vis,
+        Item::Struct(i) => &i.vis,
+        Item::Trait(i) => &i.vis,
+        Item::Type(i) => &i.vis,
+        Item::Union(i) => &i.vis,
+        Item::Use(i) => &i.vis,
+        _ => return None,
+    })
+}
+
 /// One name that a `use` item brings into scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UseLeaf {

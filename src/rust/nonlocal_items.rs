@@ -126,39 +126,42 @@ fn is_defined(path: &syn::Path, modules: &[&[syn::Item]]) -> bool {
 /// a type or trait of the module, something public, or words that bring in something else.
 fn hides_items(tokens: TokenStream, items: &[syn::Item]) -> bool {
     let list: Vec<TokenTree> = tokens.into_iter().collect();
-    let is_mark = |at: usize, marks: &str| matches!(list.get(at), Some(TokenTree::Punct(mark)) if marks.contains(mark.as_char()));
     list.iter().enumerate().any(|(at, token)| match token {
         TokenTree::Group(group) => hides_items(group.stream(), items),
-        TokenTree::Ident(word) if word == "impl" => {
-            // As the type of a parameter or a result.
-            let is_of_type = at > 0 && is_mark(at - 1, ">:&,<=+");
-            let mut after = at + 1;
-            if is_mark(after, "<") {
-                let mut depth = 0_usize;
-                while after < list.len() {
-                    depth = depth + usize::from(is_mark(after, "<")) - usize::from(is_mark(after, ">"));
-                    after += 1;
-                    if depth == 0 {
-                        break;
-                    }
-                }
+        // As the type of a parameter, too: nothing shows what becomes of it.
+        TokenTree::Ident(word) if word == "impl" => match behind_generics(&list[at + 1..]) {
+            [TokenTree::Ident(name), ..] => !is_type(&plain(name), items),
+            [TokenTree::Punct(mark), TokenTree::Ident(name), ..] if mark.as_char() == '$' => {
+                !declares_variable(&list, &name.to_string())
             }
-            let is_own = match (list.get(after), list.get(after + 1)) {
-                (Some(TokenTree::Ident(name)), _) => is_type(&plain(name), items),
-                // Of a type that the macro declares itself.
-                (Some(TokenTree::Punct(mark)), Some(TokenTree::Ident(name))) if mark.as_char() == '$' => {
-                    declares_variable(&list, &name.to_string())
-                }
-                _ => false,
-            };
-            !is_of_type && !is_own
-        }
-        TokenTree::Ident(word) if word == "include" => is_mark(at + 1, "!"),
+            _ => true,
+        },
+        TokenTree::Ident(word) if word == "include" => is_mark(list.get(at + 1), '!'),
         TokenTree::Ident(word) => {
             ["mod", "extern", "macro_rules", "trait", "pub", "vis"].iter().any(|it| word == it)
         }
         _ => false,
     })
+}
+
+fn is_mark(token: Option<&TokenTree>, wanted: char) -> bool {
+    matches!(token, Some(TokenTree::Punct(mark)) if mark.as_char() == wanted)
+}
+
+/// What follows `<…>`, if tokens begin with that.
+fn behind_generics(tokens: &[TokenTree]) -> &[TokenTree] {
+    let mut depth = 0_usize;
+    for (at, token) in tokens.iter().enumerate() {
+        depth += usize::from(is_mark(Some(token), '<'));
+        if depth == 0 {
+            return &tokens[at..];
+        }
+        depth -= usize::from(is_mark(Some(token), '>'));
+        if depth == 0 {
+            return &tokens[at + 1..];
+        }
+    }
+    &[]
 }
 
 /// The only segment of a path: `S` of `S` and of `S<T>`.
@@ -262,6 +265,8 @@ mod tests {
             "macro_rules! hidden { () => { include!(\"x.rs\"); } }",
             "#[macro_export] macro_rules! hidden { () => {} }",
             "macro_rules! hidden { ($($t:tt)*) => { $($t)* } } hidden!(impl ffi::pt {});",
+            "macro_rules! hidden { ($a:tt, $($t:tt)*) => { $($t)* } } hidden!(0, impl ffi::pt {});",
+            "macro_rules! hidden { ($a:tt = $($t:tt)*) => { $($t)* } } hidden!(x = impl ffi::pt {});",
             "hidden! {}",
             "other::hidden! {}",
             "fn f() { hidden!(impl ffi::pt {}); }",
@@ -284,7 +289,7 @@ mod tests {
             "#[cfg(test)] mod tests { impl u8 {} }",
             "struct S; mod inner { use super::*; pub trait Go { fn go(self); } impl Go for u8 { fn go(self) {} } impl Go for S {} mod deeper { pub fn f() {} } }",
             "fn f() { struct S(u32); impl S { fn go(&self) {} } trait T { fn t(self); } impl T for u32 { fn t(self) {} } }",
-            "macro_rules! least { ($x:expr) => {{ use core::cmp::min; fn f(g: impl Fn(u32) -> u32) -> impl Copy { 1 } min($x, 1) }} }",
+            "macro_rules! least { ($x:expr) => {{ use core::cmp::min; min($x, 1) }} }",
             "struct Tok(u32); impl From<Tok> for u32 { fn from(tok: Tok) -> u32 { tok.0 } } impl<'a> IntoIterator for &'a Tok { type Item = u8; }",
             "macro_rules! own { ($name:ident) => { struct $name(u32); impl $name { fn go(&self) {} } } } own!(Ten);",
             "struct S<'a>(&'a u8); macro_rules! bits { () => { impl<'a> S<'a> { fn go(&self) {} } } } bits!();",

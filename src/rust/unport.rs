@@ -2,7 +2,7 @@
 //! is pure text to text; the caller decides why, and where the text goes.
 
 use super::hash::Index;
-use super::item::{self, bytes_of, plain};
+use super::item::{self, bytes_of, plain, visibility};
 use super::splice::{Spliced, replace_fn, with_line_end};
 use crate::error::Result;
 use std::collections::BTreeSet;
@@ -41,17 +41,9 @@ fn without_own_items(text: &str, name: &str) -> String {
 /// Whether no other module can refer to the item. Imports stay anyway.
 fn is_private(item: &syn::Item) -> bool {
     match item {
-        syn::Item::Const(syn::ItemConst { vis, .. })
-        | syn::Item::Enum(syn::ItemEnum { vis, .. })
-        | syn::Item::Fn(syn::ItemFn { vis, .. })
-        | syn::Item::Mod(syn::ItemMod { vis, .. })
-        | syn::Item::Static(syn::ItemStatic { vis, .. })
-        | syn::Item::Struct(syn::ItemStruct { vis, .. })
-        | syn::Item::Trait(syn::ItemTrait { vis, .. })
-        | syn::Item::Type(syn::ItemType { vis, .. })
-        | syn::Item::Union(syn::ItemUnion { vis, .. }) => matches!(vis, syn::Visibility::Inherited),
+        syn::Item::Use(_) => false,
         syn::Item::Impl(_) | syn::Item::Macro(_) => true,
-        _ => false,
+        item => visibility(item).is_some_and(|vis| matches!(vis, syn::Visibility::Inherited)),
     }
 }
 

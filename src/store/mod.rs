@@ -35,6 +35,7 @@ pub use totals::{Totals, median};
 pub use verdicts::LastVerdict;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::platform::disk;
 use jiff::Timestamp;
 use rusqlite::{Connection, ErrorCode};
 use std::path::{Path, PathBuf};
@@ -105,6 +106,15 @@ pub(crate) fn now() -> Timestamp {
     Timestamp::from_millisecond(millis).expect("a moment stays in range without its microseconds")
 }
 
+/// What SQLite itself writes at a time, bytes, with room for the files beside the database.
+const LEAST: u64 = 1 << 20;
+
+/// Whether the disk of the database is full. SQLite tells a full disk as another failure where it cannot enlarge a file
+/// that it has mapped.
+fn is_full(database: &Path) -> bool {
+    database.parent().and_then(disk::free).is_some_and(|free| free < LEAST)
+}
+
 fn explain(path: &Path, error: &rusqlite::Error) -> Error {
     let file = path.display();
     let new = |text: String| Error::new(ErrorKind::Store, text);
@@ -121,8 +131,10 @@ fn explain(path: &Path, error: &rusqlite::Error) -> Error {
             new(format!("the database {file} cannot be opened for writing: {error}"))
                 .help(format!("chmod u+w {file}"))
         }
-        Some(ErrorCode::DiskFull) => new(format!("the disk is full: {file} cannot be written"))
-            .help(format!("free disk space (`df -h {file}` shows it), and run it again")),
+        code if code == Some(ErrorCode::DiskFull) || is_full(path) => {
+            new(format!("the disk is full: {file} cannot be written"))
+                .help(format!("free disk space (`df -h {file}` shows it), and run it again"))
+        }
         _ => new(format!("the database {file} failed: {error}")),
     }
 }

@@ -2,7 +2,7 @@
 //! Only x86-64, because two of them make system calls by an instruction, and only builds with debug assertions, because
 //! no other lets a test switch the audit off.
 
-use crate::support::{Ran, Repo, plant};
+use crate::support::{Ran, Repo, of_numbers, plant};
 use serde_json::{Value, json};
 
 /// A port of `unsigned NAME(unsigned x)`, which returns three times `x ^ 5`.
@@ -241,21 +241,9 @@ const OF_THE_CRATE: [Cheat; 6] = [
 ];
 
 fn library(cheats: &[Cheat]) -> Repo {
-    let declared = |cheat: &Cheat| format!("unsigned {}(unsigned x);\n", cheat.name);
-    let defined =
-        |cheat: &Cheat| format!("unsigned {}(unsigned x) {{ return (x ^ 5u) * 3u; }}\n", cheat.name);
-    let header: String = cheats.iter().map(declared).collect();
-    let text: String = cheats.iter().map(defined).collect();
-    let marks = "static unsigned mark = 7;\nunsigned marks(unsigned x) { mark += x; return mark; }\n";
-    let c = format!("#include \"ask.h\"\n{marks}{text}");
-    let repo = Repo::of(&[("ask.h", &format!("unsigned marks(unsigned x);\n{header}")), ("ask.c", &c)]);
-    repo.run(&["init"]).ok();
-    let mut module = repo.read("rust/src/ask.rs");
-    for cheat in cheats {
-        plant(&mut module, cheat.name, cheat.port).unwrap();
-    }
-    repo.write("rust/src/ask.rs", &module);
-    repo
+    let cheats = cheats.iter().map(|cheat| (cheat.name, "return (x ^ 5u) * 3u;", cheat.port));
+    let marks = ("marks", "mark += x; return mark;", "");
+    of_numbers("static unsigned mark = 7;\n", &[marks].into_iter().chain(cheats).collect::<Vec<_>>())
 }
 
 fn judged(repo: &Repo, audit: bool) -> Vec<Value> {
@@ -297,20 +285,17 @@ fn refuted(cheats: &[Cheat]) {
 
 #[test]
 fn ways_back_to_c_show_in_the_compiled_port() {
-    let c = "static unsigned low(unsigned x) { return (x ^ 5u) * 3u; }\n\
-        unsigned high(unsigned x) { return low(x) + 1; }\n\
-        static unsigned seen;\nunsigned counted(unsigned x) { seen++; return x * 3u; }\n\
-        unsigned plain(unsigned x) { return x * 3u; }\n";
-    let header = "unsigned high(unsigned x);\nunsigned counted(unsigned x);\nunsigned plain(unsigned x);\n";
-    let repo = Repo::of(&[("ask.h", header), ("ask.c", &format!("#include \"ask.h\"\n{c}"))]);
-    repo.run(&["init"]).ok();
+    let repo = of_numbers(
+        "static unsigned seen;\nstatic unsigned low(unsigned x) { return (x ^ 5u) * 3u; }\n",
+        &[
+            ("high", "return low(x) + 1;", ""),
+            ("counted", "seen++; return x * 3u;", ""),
+            ("plain", "return x * 3u;", "pub fn plain(x: u32) -> u32 {\n    callee::counted(x)\n}\n"),
+        ],
+    );
     let mut module = repo.read("rust/src/ask.rs");
-    for (name, port) in [
-        ("low", "pub fn low(x: u32) -> u32 {\n    callee::high(x).wrapping_sub(1)\n}\n"),
-        ("plain", "pub fn plain(x: u32) -> u32 {\n    callee::counted(x)\n}\n"),
-    ] {
-        plant(&mut module, name, port).unwrap();
-    }
+    let low = "pub fn low(x: u32) -> u32 {\n    callee::high(x).wrapping_sub(1)\n}\n";
+    plant(&mut module, "low", low).unwrap();
     repo.write("rust/src/ask.rs", &module);
     let judged = judged(&repo, false);
     for (symbol, callee) in [("low", "high"), ("plain", "counted")] {

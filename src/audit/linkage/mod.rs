@@ -10,8 +10,8 @@ mod allowed;
 use crate::error::{Error, ErrorKind, Result};
 use crate::symbol::SymbolName;
 use allowed::{is_called, why_not};
-pub use objects::path;
 use objects::{Objects, SectionId};
+pub use objects::{can_change, path};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -126,9 +126,7 @@ impl Compiled {
                 }
                 continue;
             }
-            let globals = format!("{}::globals::", self.krate);
-            let variables = self.objects.variables(section).filter_map(|path| path.strip_prefix(&globals));
-            let others = variables.filter(|name| wanted.others.contains(*name));
+            let others = self.globals(section).filter(|name| wanted.others.contains(*name));
             forbidden
                 .extend(others.map(|name| format!("`{name}`, a variable that the C function does not use")));
             let symbols = self.objects.undefined(section);
@@ -139,6 +137,12 @@ impl Compiled {
             reaches_c: reaches_c.into_iter().map(SymbolName::new).collect(),
             forbidden: forbidden.into_iter().collect(),
         }
+    }
+
+    /// The variables of the library in a section, by their names in `globals`.
+    fn globals(&self, section: SectionId) -> impl Iterator<Item = &str> {
+        let variables = self.objects.variables(section).filter_map(|path| path.strip_prefix(&self.krate));
+        variables.filter_map(|path| path.strip_prefix("::globals::"))
     }
 
     /// Why the code in a section may not lead to a symbol that the crate does not define.
@@ -155,9 +159,10 @@ impl Compiled {
         let is_called = is_called(symbol, &wanted.externs);
         if wanted.replaceable.contains(symbol) && !is_called {
             // Variables of the library lead to these at first, as they do in C.
-            let globals = format!("{}::globals::", self.krate);
-            let is_variable = self.objects.variables(section).any(|path| path.starts_with(&globals));
-            return (!is_variable)
+            return self
+                .globals(section)
+                .next()
+                .is_none()
                 .then(|| format!("`{symbol}`, not through the variable by which programs can replace it"));
         }
         why_not(symbol, is_called, &self.krate)

@@ -87,7 +87,7 @@ impl Objects {
             if !SECTIONS.iter().any(|known| is_named(name, known)) {
                 self.strange.insert(name.to_owned());
             }
-            if [".init_array", ".preinit_array", ".ctors"].iter().any(|start| name.starts_with(start)) {
+            if [".init_array", ".preinit_array"].iter().any(|start| name.starts_with(start)) {
                 self.started.push(self.sections.len());
             }
             self.sections.push(Section::default());
@@ -114,7 +114,7 @@ impl Objects {
                 }
             }
         }
-        for section in file.sections().filter(is_variable_memory) {
+        for section in file.sections().filter(has_variables) {
             let name = section.name().unwrap_or_default();
             let own = file.symbols().filter(|symbol| symbol.section_index() == Some(section.index()));
             let end = own.map(|symbol| symbol.address() + symbol.size()).max().unwrap_or(0);
@@ -166,7 +166,7 @@ impl Objects {
         self.unnamed.iter().map(String::as_str)
     }
 
-    /// Sections of the program that somebody chose a name for: a loader, a linker or this proof could treat them apart.
+    /// Sections with a name that no compiler chose. A linker or a loader may treat them in its own way.
     pub(super) fn strange(&self) -> impl Iterator<Item = &str> {
         self.strange.iter().map(String::as_str)
     }
@@ -214,12 +214,17 @@ fn is_named(name: &str, kind: &str) -> bool {
         || name.strip_prefix(kind).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// Whether a section has memory that the program can change.
-fn is_variable_memory(section: &object::Section) -> bool {
+/// Whether the program can change what is in a section of an object file or of a program.
+pub fn can_change(section: &object::Section) -> bool {
     let SectionFlags::Elf { sh_flags, .. } = section.flags() else { return false };
-    let is_written = (sh_flags & SHF_WRITE) == SHF_WRITE && section.size() > 0;
     let name = section.name().unwrap_or_default();
-    is_written && !COUNTERS.contains(&name) && !CONSTANT.iter().any(|kind| is_named(name, kind))
+    (sh_flags & SHF_WRITE) == SHF_WRITE && !CONSTANT.iter().any(|kind| is_named(name, kind))
+}
+
+/// Whether a section has variables. Those of the fuzzer are its own.
+fn has_variables(section: &object::Section) -> bool {
+    let name = section.name().unwrap_or_default();
+    can_change(section) && section.size() > 0 && !COUNTERS.contains(&name)
 }
 
 /// Whether a section stands in the memory of the program, whatever its name and type say.

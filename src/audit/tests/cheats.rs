@@ -1,7 +1,7 @@
 //! Every other cheat that syntax can show, beside calls of the C original: each is refused, at its line and for its reason.
 
-use super::super::{Candidate, Rule, audit};
-use super::{HEAD, MODULE, SIGNATURE, refused, run};
+use super::super::Rule;
+use super::{HEAD, SIGNATURE, refused, run};
 
 #[test]
 fn reach_into_the_system() {
@@ -196,33 +196,6 @@ fn state_that_records() {
     );
     refused("HEAD {\n thread_local! { static X: u8 = 1; }\n 1 }", Rule::State, 2, "`thread_local!`");
     refused("thread_local! { static X: u8 = 1; }\nHEAD { 1 }", Rule::State, 1, "`thread_local!`");
-}
-
-#[test]
-fn imports_of_the_module_that_no_name_leads_to() {
-    for (items, rule) in [
-        ("use std::net::ToSocketAddrs;", Some(Rule::System)),
-        ("use std::io::{Read as _, Write as _};", Some(Rule::System)),
-        ("use std as s;", Some(Rule::Path)),
-        // Another port of the module may do what this one may not.
-        (
-            "use core::fmt::Write as _; use std::ops::*; use libc; use libc::getenv; use crate::callee::kit_crc32 as old;",
-            None,
-        ),
-        (
-            "#[allow(unused_imports)] use crate::{callee, ffi, globals}; enum E { A } use E::*; use self::E as F;",
-            None,
-        ),
-    ] {
-        let allowed = super::allowed(SIGNATURE).in_module(&format!("{MODULE}{items}")).unwrap();
-        let text = format!("{HEAD} {{ 1 }}");
-        let report = audit(&Candidate { module: "checksum", name: "kit_crc32", text: &text }, &allowed);
-        let rules: Vec<Rule> = report.problems.iter().map(|p| p.rule).collect();
-        assert!(
-            rules.iter().all(|found| Some(*found) == rule) && rules.is_empty() == rule.is_none(),
-            "{items}: {report:#?}"
-        );
-    }
 }
 
 #[test]

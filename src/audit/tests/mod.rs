@@ -1,12 +1,14 @@
 //! The audit against cheats, and against honest ports.
 
 mod attacks;
+mod beside;
 mod call_through;
 mod cheats;
 mod honest;
 mod honest_c;
+mod macros;
 
-use super::{Allowed, AuditReport, Candidate, FfiNames, Rule, audit};
+use super::{Allowed, AuditReport, Candidate, FfiNames, Problem, Rule, audit};
 
 /// The generated bindings of a small library.
 const FFI: &str = "
@@ -73,4 +75,18 @@ fn accepted(signature: &str, text: &str) -> usize {
     let report = run(signature, text);
     assert!(report.problems.is_empty(), "{text}\n{:#?}", report.problems);
     report.unsafe_code.count
+}
+
+/// Each breaks its rule in the first line.
+#[track_caller]
+fn all_refused(attacks: &[(&str, Rule, &str)]) {
+    for (text, rule, words) in attacks {
+        refused(text, *rule, 1, words);
+    }
+}
+
+/// The problems of `text`, a reply for `kit_crc32`, in the module with this text.
+fn problems_in(module: &str, text: &str) -> Vec<Problem> {
+    let allowed = allowed(SIGNATURE).in_module(module).unwrap();
+    audit(&Candidate { module: "checksum", name: "kit_crc32", text }, &allowed).problems
 }

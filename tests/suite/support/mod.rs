@@ -281,6 +281,24 @@ pub fn plant(module: &mut String, function: &str, port: &str) -> Option<()> {
     Some(())
 }
 
+/// A library of functions `unsigned NAME(unsigned x)`, each with its body in C and its port, or an empty text for a stub;
+/// `statics` stand in front of them.
+pub fn of_numbers(statics: &str, functions: &[(&str, &str, &str)]) -> Repo {
+    let header: String =
+        functions.iter().map(|(name, ..)| format!("unsigned {name}(unsigned x);\n")).collect();
+    let defined =
+        |(name, body, _): &(&str, &str, &str)| format!("unsigned {name}(unsigned x) {{ {body} }}\n");
+    let text: String = functions.iter().map(defined).collect();
+    let repo = Repo::of(&[("ask.h", &header), ("ask.c", &format!("#include \"ask.h\"\n{statics}{text}"))]);
+    repo.run(&["init"]).ok();
+    let mut module = repo.read("rust/src/ask.rs");
+    for (name, _, port) in functions.iter().filter(|(.., port)| !port.is_empty()) {
+        plant(&mut module, name, port).unwrap();
+    }
+    repo.write("rust/src/ask.rs", &module);
+    repo
+}
+
 /// The texts of two trees are the same.
 #[track_caller]
 pub fn assert_same(before: &Tree, after: &Tree) {
