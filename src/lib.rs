@@ -3,6 +3,7 @@
 
 // layer 0: plain data
 pub mod error;
+pub mod count;
 pub mod digest;
 pub mod symbol;
 pub mod verdict;

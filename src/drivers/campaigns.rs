@@ -2,6 +2,7 @@
 
 use super::{Driven, Inputs, Work, known};
 use crate::c::entries::Entries;
+use crate::count::count;
 use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::in_place::build::{self, Built, Parts};
@@ -100,7 +101,7 @@ impl<'w, 'p> Campaigns<'w, 'p> {
         let step = format!("fuzzing {} for {} s", driver.file, self.parts.settings.seconds);
         reporter.event(Event::StepStarted { step, total: None });
         let corpus = sanitised.fuzz(driver, self.parts, place, dirs)?;
-        reporter.event(Event::StepFinished { message: format!("{} inputs", corpus.inputs.len()) });
+        reporter.event(Event::StepFinished { message: count(corpus.inputs.len(), "input") });
         Ok(corpus)
     }
 }

@@ -1,6 +1,7 @@
 //! Fuzzes on for single functions, where the inputs of a corpus are not enough to judge them.
 
 use super::{Driven, Report, Work};
+use crate::count::count;
 use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::in_place::candidates::Candidates;
@@ -41,7 +42,7 @@ pub(super) fn fuzz_on(
     let second = Duration::from_secs(1);
     let time = (shared / open.len() as u32).clamp(second, settings.time_for_function().max(second));
     let numbers: BTreeSet<Number> = open.iter().map(|(_, number)| *number).collect();
-    let step = format!("fuzzing on for {} functions, {} s each", numbers.len(), time.as_secs());
+    let step = format!("fuzzing on for {}, {} s each", count(numbers.len(), "function"), time.as_secs());
     reporter.event(Event::StepStarted { step, total: None });
     fuzz(work, report, (&open, wanted(time)), reporter)?;
     reporter.event(Event::StepFinished { message: String::new() });

@@ -4,6 +4,7 @@ use super::focus::fuzz_on;
 use super::{Driven, Report, Work};
 use crate::c::mutants::{Mutant, Mutants, Plant, mutants};
 use crate::config::Config;
+use crate::count::count;
 use crate::error::{Error, Result};
 use crate::event::{Event, Reporter};
 use crate::in_place::candidates::Candidates;
@@ -84,7 +85,7 @@ pub fn measure(
     reporter.event(Event::StepFinished { message: String::new() });
     let enough = enough_of(&project.config, CALLS);
     let judge = |numbers: &[Number], inputs: InputsOf, reporter: &mut dyn Reporter| {
-        let step = format!("judging {} functions in place", numbers.len());
+        let step = format!("judging {} in place", count(numbers.len(), "function"));
         reporter.event(Event::StepStarted { step, total: None });
         let judged = judge_all((&report.drivers, &programs), (numbers, inputs), enough, interrupt)?;
         reporter.event(Event::StepFinished { message: String::new() });

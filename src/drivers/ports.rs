@@ -3,6 +3,7 @@
 use super::focus::{fuzz_anew, fuzz_on};
 use super::measure::{CALLS, InputsOf, enough_of, judge_all};
 use super::{Driven, Report, Work};
+use crate::count::count;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::in_place::build;
@@ -200,7 +201,7 @@ impl<'a> PortsBuilt<'a> {
     }
 
     fn judge_kept(&self, wanted: &[Number], reporter: &mut dyn Reporter) -> Result<Vec<(Judged, Vec<u64>)>> {
-        let step = format!("judging {} ports in place", wanted.len());
+        let step = format!("judging {} in place", count(wanted.len(), "port"));
         reporter.event(Event::StepStarted { step, total: None });
         let judged = self.judge_on(wanted, &Driven::judged_on)?;
         reporter.event(Event::StepFinished { message: String::new() });
@@ -212,7 +213,7 @@ impl<'a> PortsBuilt<'a> {
         if ports.is_empty() {
             return Ok(Vec::new());
         }
-        let step = format!("judging {} ports on new inputs", ports.len());
+        let step = format!("judging {} on new inputs", count(ports.len(), "port"));
         reporter.event(Event::StepStarted { step, total: None });
         fuzz_anew(work, self.report, ports, reporter)?;
         let judged = self.judge_on(ports, &Driven::new_inputs)?.into_iter().map(|(judged, _)| judged);

@@ -3,6 +3,7 @@
 use super::{Report, Work};
 use crate::contract::observed::{Calls, Observed, ObservedParam, ObservedResult, text_of};
 use crate::contract::state::is_variable;
+use crate::count::count;
 use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::in_place::candidates::Candidates;
@@ -52,7 +53,7 @@ pub fn observed(
     let reached: Vec<Number> = report.reached().into_iter().collect();
     let all: Vec<Option<_>> = reached.into_par_iter().map(one).collect::<Result<_>>()?;
     let all = Calls(all.into_iter().flatten().collect());
-    reporter.event(Event::StepFinished { message: format!("{} functions", all.0.len()) });
+    reporter.event(Event::StepFinished { message: count(all.0.len(), "function") });
     Ok(all)
 }
 

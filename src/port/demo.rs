@@ -15,7 +15,7 @@ use crate::port::worker::places;
 use crate::port::{redo, resume, run};
 use crate::project::init;
 use crate::project::ported::Ported;
-use crate::project::{Options, Project};
+use crate::project::{FunctionPlan, Options, Project};
 use crate::store::{Store, Totals};
 use fs_err as fs;
 use include_dir::{Dir, DirEntry, include_dir};
@@ -36,11 +36,20 @@ pub struct Shown {
     pub totals: Totals,
 }
 
-/// Runs init, port and verify in `dir`, which must be empty or absent; each fuzzing run takes up to `seconds`.
+/// How to run the demonstration.
+#[derive(Debug)]
+pub struct Wishes<'a> {
+    /// Time of each fuzzing run, seconds.
+    pub seconds: u64,
+    /// The functions to port; all if there are none.
+    pub only: &'a [String],
+    pub overrides: &'a [String],
+}
+
+/// Runs init, port and verify in `dir`, which must be empty or absent.
 pub fn demo(
     dir: &Path,
-    seconds: u64,
-    overrides: &[String],
+    wishes: &Wishes,
     interrupt: &Interrupt,
     reporter: &mut dyn Reporter,
 ) -> Result<Shown> {
@@ -48,12 +57,13 @@ pub fn demo(
         return Err(Error::new(ErrorKind::Usage, format!("{} is not empty", dir.display()))
             .help("name another directory: cargo implfuzz demo DIR"));
     }
+    are_recorded(wishes.only)?;
     let (library, recordings) = (dir.join("c-lib"), dir.join("recordings"));
     unpack(&LIBRARY, &library)?;
     unpack(&RECORDINGS, &recordings)?;
     reporter
         .event(Event::Note { text: format!("the C library of the demonstration: {}", library.display()) });
-    let replay = recordings.canonicalize()?;
+    let (replay, seconds) = (recordings.canonicalize()?, wishes.seconds);
     let mut all = vec![
         "llm.provider=\"replay\"".to_owned(),
         format!("llm.replay_dir={:?}", replay.display().to_string()),
@@ -62,7 +72,7 @@ pub fn demo(
         "fuzz.accept_executions=100000".to_owned(),
         format!("grade.mutant_seconds={seconds}"),
     ];
-    all.extend(overrides.iter().cloned());
+    all.extend(wishes.overrides.iter().cloned());
     // As when the replies were recorded, and also on machines without make; `init` writes the detected
     // configuration.
     let from = "c.from=\"includes\"".to_owned();
@@ -79,8 +89,11 @@ pub fn demo(
     project.can_run(reporter)?;
     let mut store = Store::open(&project.workspace.state_db())?;
     verify::save_symbols(&project, &mut store)?;
+    let is_wanted = |planned: &&FunctionPlan| {
+        wishes.only.is_empty() || wishes.only.iter().any(|name| name == planned.function.name.as_str())
+    };
     // Functions with a harness but without a recorded reply stay stubs.
-    let (wanted, unrecorded): (Vec<_>, Vec<_>) = project.planned.iter().partition(|p| {
+    let (wanted, unrecorded): (Vec<_>, Vec<_>) = project.planned.iter().filter(is_wanted).partition(|p| {
         p.judgeable.contract().is_none() || RECORDINGS.get_dir(p.function.name.as_str()).is_some()
     });
     // Recorded replies take no time. With more workers than build directories, most ports would only be built and run
@@ -106,6 +119,18 @@ pub fn demo(
     let judgements = judging.verify(&ported, "demo: verify --all", None)?;
     let unrecorded = unrecorded.iter().map(|p| p.function.name.to_string()).collect();
     Ok(Shown { dir: library, ports, unrecorded, judgements, totals })
+}
+
+/// The demonstration can port only functions with a recorded reply.
+fn are_recorded(only: &[String]) -> Result<()> {
+    match only.iter().find(|name| RECORDINGS.get_dir(name).is_none()) {
+        None => Ok(()),
+        Some(name) => {
+            let text = format!("the demonstration has no recorded reply for a function `{name}`");
+            let help = "`cargo implfuzz demo` without `--only` ports all its functions and shows their names";
+            Err(Error::new(ErrorKind::Usage, text).help(help))
+        }
+    }
 }
 
 fn unpack(from: &Dir, to: &Path) -> Result<()> {

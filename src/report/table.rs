@@ -3,6 +3,9 @@
 use super::printable::printable;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table as Grid, presets};
 
+/// No table fits into fewer characters. Some terminals say that they have none.
+const NARROWEST: u16 = 10;
+
 /// A table of rows, to which columns are added one by one.
 pub struct Table<R> {
     rows: Vec<R>,
@@ -69,8 +72,9 @@ impl<R> Table<R> {
     fn wrapped(&self, width: Option<u16>) -> String {
         let mut grid = self.grid(printable);
         grid.set_content_arrangement(ContentArrangement::Dynamic);
-        if let Some(width) = width {
-            grid.set_width(width);
+        match width.or_else(|| grid.width()) {
+            Some(width) if width >= NARROWEST => drop(grid.set_width(width)),
+            _ => drop(grid.set_content_arrangement(ContentArrangement::Disabled)),
         }
         let lines: Vec<String> = grid.lines().map(|line| line.trim_end().to_owned()).collect();
         lines.join("\n") + "\n"
@@ -79,7 +83,8 @@ impl<R> Table<R> {
     fn cut(&self, width: Option<u16>) -> String {
         let mut grid = self.grid(|text| printable(&text.replace('\n', " ")));
         grid.set_content_arrangement(ContentArrangement::Disabled);
-        let width = width.or_else(|| grid.width()).map_or(usize::MAX, usize::from);
+        let width = width.or_else(|| grid.width()).filter(|width| *width >= NARROWEST);
+        let width = width.map_or(usize::MAX, usize::from);
         grid.lines().map(|line| cut(line.trim_end(), width) + "\n").collect()
     }
 
@@ -123,9 +128,15 @@ mod tests {
 
     #[test]
     fn long_cells_are_wrapped_at_the_width() {
-        let table = Table::of(["many words that do not fit into it"]);
-        let text = table.left("a", |_| "f".into()).left("b", |row| (*row).to_owned()).wrapped(Some(20));
+        let table = || {
+            let table = Table::of(["many words that do not fit into it"]);
+            table.left("a", |_| "f".into()).left("b", |row| (*row).to_owned())
+        };
+        let text = table().wrapped(Some(20));
         assert!(text.lines().count() > 2 && text.lines().all(|line| line.len() <= 20), "{text}");
+        for width in [None, Some(0)] {
+            assert_eq!(table().wrapped(width), "a  b\nf  many words that do not fit into it\n");
+        }
     }
 
     #[test]

@@ -36,6 +36,18 @@ fn units_that_do_not_parse_are_left_out_with_their_diagnostic() {
 fn a_directory_without_c_is_an_error_and_stays_empty() {
     let repo = Repo::empty();
     refuses(&repo, &["init"], 1, &["no C source found", "sources ="]);
+    assert!(!repo.root().join(".implfuzz").exists());
+}
+
+#[test]
+fn the_demonstration_names_a_function_that_it_does_not_have() {
+    let repo = Repo::empty();
+    refuses(
+        &repo,
+        &["demo", "here", "--only", "kit_crc32,nix"],
+        2,
+        &["a function `nix`", "without `--only`"],
+    );
 }
 
 #[test]
@@ -93,7 +105,7 @@ fn where_the_flags_come_from_is_said_kept_and_can_be_forced() {
     let repo = Repo::library();
     repo.write("Makefile", "all:\n\t$(MAKE) -C .. 2>/dev/null; touch touched\n\t$(CC) -DMADE -c sum.c\n");
     repo.write("sum.c", "#ifdef MADE\nint made(int x) { return x; }\n#endif\n");
-    repo.run(&["init"]).ok().shows("flags: from `make -n` (Makefile)").shows("1 functions in 1 C files");
+    repo.run(&["init"]).ok().shows("flags: from `make -n` (Makefile)").shows("1 function in 1 C file");
     assert!(!repo.root().join("touched").exists());
     let text = std::fs::read_to_string(repo.root().join("implfuzz.toml")).unwrap();
     assert!(text.contains("\nfrom = \"make\"\n"), "{text}");

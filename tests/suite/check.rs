@@ -86,7 +86,7 @@ fn a_change_of_c_makes_exactly_its_dependants_stale_also_without_the_database() 
         "{tools}"
     );
     for _ in 0..2 {
-        check(&repo, &[]).ok().shows("evidence holds for 5 of 5 ports").shows("1 stubs");
+        check(&repo, &[]).ok().shows("evidence holds for 5 of 5 ports").shows("1 stub");
         stale(&repo, "kit.h", ("STEP 3u", "STEP /* three */ 3u // x"), &[], "");
         stale(&repo, "kit.c", ("/* Adds. */\nuint32_t add(", "// Adds more.\nuint32_t\nadd( "), &[], "");
         stale(&repo, "kit.h", ("STEP 3u", "STEP 4u"), &["add", "twice_add"], "`STEP` in kit.h changed");
@@ -198,7 +198,7 @@ fn a_change_of_the_port_is_told_with_symbol_place_and_command() {
     repo.replace(MODULE, "x ^ 1", "x ^ unsafe { ffi::apart(x) }");
     let line = repo.read(MODULE).lines().position(|l| l.contains("ffi::apart")).unwrap() + 1;
     let ran = check(&repo, &[]);
-    ran.code(10).shows(&format!("{MODULE}:{line}: apart: audit: ")).shows("is the C original");
+    ran.code(10).shows(&format!("{MODULE}:{line}: apart: the audit rejects it: ")).shows("is the C original");
     ran.shows("help: correct it, then cargo implfuzz verify apart");
     check(&repo, &["look", "twice_add"]).ok();
     check(&repo, &["kit.c"]).code(10);
@@ -235,7 +235,7 @@ fn a_callee_that_comes_in_later_makes_its_callers_stale_for_status_and_check_ali
     let put = |name: &str, body: &str| repo.replace(MODULE, &format!("unimplemented!(\"{name}\")"), body);
     put("twice_add", "callee::add(callee::add(x))");
     repo.run(&[&["verify", "twice_add"], &QUICK[..]].concat()).ok();
-    check(&repo, &[]).ok().shows("1 of 1 ports");
+    check(&repo, &[]).ok().shows("1 of 1 port");
     put("add", "x.wrapping_add(3)");
     repo.run(&[&["verify", "add"], &QUICK[..]].concat()).ok();
     // What `twice_add` was judged with ran as C.

@@ -102,7 +102,7 @@ fn a_driver_by_hand_starts_from_a_skeleton() {
     repo.write("none.h", "struct store;\n");
     repo.run(&["drivers", "--new", "mine", "--header", "none.h"]).ok().shows("fill it in");
     let ran = repo.run(&["drivers", "--seconds", "1"]);
-    assert!(ran.ok().stdout.contains("0 of 16 functions are reached"), "{ran}");
+    assert!(ran.ok().stdout.contains("reached: 0 of 16 functions"), "{ran}");
     // To judge nothing is no success.
     repo.run(&["drivers", "--seconds", "1", "--ports"]).code(11).shows("no driver reaches a port");
     repo.run(&["drivers", "--new", "../mine"]).fails(2, &["cannot be the name"]);
@@ -116,7 +116,7 @@ fn a_driver_by_hand_starts_from_a_skeleton() {
          store_free(store_new(0, 0));\n    return 0;\n}\n",
     );
     let ran = repo.run(&["drivers", "--seconds", "1"]);
-    assert!(ran.ok().stdout.contains("2 of 16 functions are reached"), "{ran}");
+    assert!(ran.ok().stdout.contains("reached: 2 of 16 functions"), "{ran}");
 }
 
 /// The right ports, with these changes: function, old text, new text.
@@ -355,7 +355,7 @@ fn a_model_ports_what_no_harness_can_judge() {
     let committed = repo.root().join("rust/fuzz/seeds/drivers");
     assert_eq!(std::fs::read_dir(&committed).unwrap().count(), 1);
     repo.run(&["port", "link_item", "--explain"]).ok().shows("passed the linkage proof");
-    repo.run(&["check"]).ok().shows("evidence holds for 1 of 1 ports");
+    repo.run(&["check"]).ok().shows("evidence holds for 1 of 1 port");
     repo.run(&["list", "store_merge"]).ok().shows("not reached");
     repo.run(&["status"])
         .code(11)

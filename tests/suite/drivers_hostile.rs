@@ -302,9 +302,7 @@ fn a_driver_that_does_not_compile_is_left_out() {
     assert!(said.contains("the driver fuzz/bad.c is left out") && said.contains("missing.h"), "{said}");
     let text = both.run(&["drivers"]).code(11).stdout.clone();
     assert!(
-        text.contains("fuzz/bad.c")
-            && text.contains("because")
-            && text.contains("2 of 3 functions are reached"),
+        text.contains("fuzz/bad.c") && text.contains("because") && text.contains("reached: 2 of 3 functions"),
         "{text}"
     );
     both.run(&["drivers", "--ports"]).code(11).shows("fuzz/bad.c");
@@ -374,7 +372,7 @@ fn told(repo: &Repo) -> (Value, Vec<Value>, Value) {
 /// What must hold whatever has happened.
 #[track_caller]
 fn nothing_is_lost(repo: &Repo) {
-    repo.run(&["check"]).shows("evidence holds for 1 of 1 ports");
+    repo.run(&["check"]).shows("evidence holds for 1 of 1 port");
     let kept = corpus(repo, "keeps");
     let whole = |dir: &Path| {
         names(dir).iter().any(|name| std::fs::read(dir.join(name)).is_ok_and(|text| text == b"rare-one"))

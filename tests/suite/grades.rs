@@ -37,11 +37,11 @@ fn a_harness_is_measured_once_and_counts() {
     assert_eq!(verified["proofs"]["branches"]["yes"]["reached"], 1, "its line: it has no branch");
     let kills = judged(&first)["proofs"]["kills"]["yes"].clone();
     assert!(kills["total"].as_u64().unwrap() > 0 && kills["reached"] == kills["total"], "{kills}");
-    assert!(first.stdout.contains("mutants of 1 functions built"), "{}", first.stdout);
+    assert!(first.stdout.contains("mutants of 1 function built"), "{}", first.stdout);
 
     // What was measured is known, also to those who do not measure, as long as nothing that it is about changed.
     let second = verify(&repo, &asked);
-    assert!(!second.stdout.contains("mutants of 1 functions built"), "{}", second.stdout);
+    assert!(!second.stdout.contains("mutants of 1 function built"), "{}", second.stdout);
     assert_eq!(judged(&second)["proofs"]["kills"]["yes"], kills);
     assert_eq!(judged(&verify(&repo, &[]))["proofs"]["kills"]["yes"], kills);
     assert_eq!(repo.status("twice")["proofs"]["kills"]["yes"], kills);

@@ -95,7 +95,7 @@ fn a_commit_is_judged_by_what_is_staged() {
     blocked(
         &repo,
         &[
-            &format!("{MODULE}:8: twice: audit"),
+            &format!("{MODULE}:8: twice: the audit rejects it"),
             "is the C original",
             "correct it, then cargo implfuzz verify twice",
         ],

@@ -1,6 +1,7 @@
 //! `cargo implfuzz check`
 
 use super::Session;
+use crate::count::count;
 use crate::error::{ExitCode, Result};
 use crate::evidence::status::{Checked, NOTES, Trouble, status};
 use crate::platform::workspace::{find_root, nothing_on_trial};
@@ -28,21 +29,20 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
 pub fn text(checked: &Checked) -> String {
     let mut text = String::new();
     for c in &checked.symbols {
+        // The reason says itself that it is the audit.
+        let trouble = if c.trouble == Trouble::Audit { "" } else { &format!("{}: ", c.trouble.word()) };
         let reason = printable(&c.reason);
-        text += &format!(
-            "{}:{}: {}: {}: {reason}\n  help: {}\n",
-            c.file,
-            c.line,
-            c.symbol,
-            c.trouble.word(),
-            c.help
-        );
+        text += &format!("{}:{}: {}: {trouble}{reason}\n  help: {}\n", c.file, c.line, c.symbol, c.help);
     }
     let holds: Vec<String> = checked.holds.iter().map(|(grade, count)| format!("{count} {grade}")).collect();
     let fresh: usize = checked.holds.values().sum();
     let total = fresh + checked.symbols.len();
     let holds = if holds.is_empty() { String::new() } else { format!(" ({})", holds.join(", ")) };
-    text + &format!("evidence holds for {fresh} of {total} ports{holds}; {} stubs\n", checked.stubs)
+    text + &format!(
+        "evidence holds for {fresh} of {}{holds}; {}\n",
+        count(total, "port"),
+        count(checked.stubs, "stub")
+    )
 }
 
 /// The exit code of a check.

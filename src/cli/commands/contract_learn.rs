@@ -4,6 +4,7 @@ use super::Session;
 use super::cells::role;
 use crate::contract::learned::borne_out;
 use crate::contract::types::{Contract, Role, Signature};
+use crate::count::count;
 use crate::drivers::{self, Inputs};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::event::Reporter;
@@ -149,9 +150,9 @@ fn text(learned: &Learned, file: &str) -> String {
         .left("calls", |one| one.why.clone());
     let mut text = if table.is_empty() { "calls change no contract\n".to_owned() } else { table.text() };
     text += &format!(
-        "\ncalls of {} functions were watched ({file}); they bear out {} roles and change {}\n",
-        learned.watched,
-        learned.confirmed,
+        "\nthe calls of {} were watched ({file}); they bear out {} and change {}\n",
+        count(learned.watched, "function"),
+        count(learned.confirmed, "role"),
         learned.changes.len()
     );
     text

@@ -1,10 +1,11 @@
 //! `cargo implfuzz demo`
 
 use super::{Session, symbol_tables};
+use crate::count::count;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::platform::doctor::{self, Check, Consent};
 use crate::platform::toolchain::{MENDING_COMMAND, Search};
-use crate::port::demo;
+use crate::port::demo::{self, Wishes};
 use crate::port::result::End;
 use crate::verdict::Grade;
 use serde_json::json;
@@ -19,6 +20,9 @@ pub struct Args {
     /// Fuzz each function for at most N seconds
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
+    /// Port only these functions of the library
+    #[arg(long, value_name = "SYMBOL", value_delimiter = ',')]
+    only: Vec<String>,
     /// Install missing tools first without asking, as `doctor --install --yes` does
     #[arg(long)]
     install: bool,
@@ -44,8 +48,8 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         Some(dir) => std::path::absolute(dir)?,
         None => tempfile::Builder::new().prefix("implfuzz-demo-").tempdir()?.keep(),
     };
-    let overrides = &session.options.overrides;
-    let shown = demo::demo(&dir, args.seconds, overrides, &session.interrupt, reporter.as_mut())?;
+    let wishes = Wishes { seconds: args.seconds, only: &args.only, overrides: &session.options.overrides };
+    let shown = demo::demo(&dir, &wishes, &session.interrupt, reporter.as_mut())?;
     drop(reporter);
     let of = |grades: &[Grade]| shown.judgements.iter().filter(|j| grades.contains(&j.grade)).count();
     let verified = of(&[Grade::Verified, Grade::Exhaustive]);
@@ -59,12 +63,12 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     });
     session.screen.result("demo", &value, || {
         format!(
-            "{}\n{}\nverify --all: {} ports: {} (`cargo implfuzz status` shows what they lack)\n\
-             {not_judged} functions are not judged yet (callbacks, streams), {} have no recorded reply, {failed} failed\n\
+            "{}\n{}\nverify --all: {}: {} (`cargo implfuzz status` shows what they lack)\n\
+             functions not judged yet (callbacks, streams): {not_judged}, without a recorded reply: {}, failed: {failed}\n\
              the ported library: {}\n",
             symbol_tables::ports(&shown.ports),
             symbol_tables::spent(&shown.totals),
-            shown.judgements.len(),
+            count(shown.judgements.len(), "port"),
             symbol_tables::counts(&shown.judgements),
             shown.unrecorded.len(),
             shown.dir.display(),

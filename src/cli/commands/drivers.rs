@@ -3,6 +3,7 @@
 use super::Session;
 use super::new_driver::{self, Of};
 use super::write_drivers;
+use crate::count::count;
 use crate::drivers::{self, FaultPlace, Inputs, Measured, PortJudged, Report};
 use crate::error::{ExitCode, Result};
 use crate::in_place::outside::left;
@@ -235,7 +236,7 @@ fn text((report, faults): (&Report, &[FaultPlace]), (measured, ports): InPlace, 
             .text();
     }
     let reached = report.reached().len();
-    text += &format!("\n{reached} of {functions} functions are reached\n");
+    text += &format!("\nreached: {reached} of {}\n", count(functions, "function"));
     text
 }
 

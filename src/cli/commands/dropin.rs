@@ -1,6 +1,7 @@
 //! `cargo implfuzz dropin`
 
 use super::{Session, cells};
+use crate::count::count;
 use crate::dropin::{self, Compared, Counted, Report, Verdict, shown, wrapper};
 use crate::error::{ExitCode, Result};
 use crate::judge::Judge;
@@ -91,11 +92,11 @@ fn text(report: &Report) -> String {
     let intercepted = report.functions.iter().filter(|one| one.kept_by_c.is_none());
     let called = intercepted.clone().filter(|one| one.calls > Some(0)).count();
     text += &format!(
-        "{called} of {} functions were called, {} times, by {} programs (started {} times)\n",
-        intercepted.count(),
-        report.calls(),
-        report.linked,
-        report.started
+        "{called} of {} called, {}, by {} ({})\n",
+        count(intercepted.count(), "function"),
+        count(report.calls(), "time"),
+        count(report.linked, "program"),
+        count(report.started, "start")
     );
     text + &advice(report)
 }
@@ -137,8 +138,8 @@ fn compared(one: &Compared) -> String {
     let command = one.command.join(" ");
     let Some(difference) = &one.difference else {
         let note = if one.c.success() { "" } else { FAILED_WITH_C };
-        let (exit, lines) = (shown(one.c), one.lines);
-        return format!("{}: the same with the port: {exit}, {lines} lines{note}\n", printable(&command));
+        let (exit, lines) = (shown(one.c), count(one.lines, "line"));
+        return format!("{}: the same with the port: {exit}, {lines}{note}\n", printable(&command));
     };
     let mut text = format!(
         "{}: differs: C alone: {}, with the port: {}\n",

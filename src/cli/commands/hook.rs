@@ -78,12 +78,17 @@ fn staged(session: &Session, root: &Path, hook: &Hook) -> Result<ExitCode> {
     let checked = look(&staged.root())?;
     // If the working tree is fine, staging was only forgotten.
     let forgotten = !checked.symbols.is_empty() && look(root).is_ok_and(|tree| tree.symbols.is_empty());
+    let code = check::code(&checked);
     session.screen.result("check", &checked, || {
         let note = match forgotten {
             true => "the evidence fits the working tree, but not everything is staged\n  help: git add implfuzz.lock and the files that it covers\n",
             false => "",
         };
-        check::text(&checked) + note
+        let stopped = match code {
+            ExitCode::Ok => "",
+            _ => "the commit is stopped: follow the help above, `git add` what changed, and commit again (`git commit --no-verify` leaves this check out)\n",
+        };
+        check::text(&checked) + note + stopped
     });
-    Ok(check::code(&checked))
+    Ok(code)
 }

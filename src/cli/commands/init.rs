@@ -1,6 +1,7 @@
 //! `cargo implfuzz init`
 
 use super::Session;
+use crate::count::count;
 use crate::error::{ExitCode, Result};
 use crate::project::init;
 use crate::report::printable;
@@ -41,8 +42,9 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     });
     session.screen.result("init", &value, || {
         let mut text = format!(
-            "{functions} functions in {} C files: {judgeable} with a harness, {} not judged yet, {unsupported} not portable\n",
-            project.library.units.len(),
+            "{} in {}: {judgeable} with a harness, {} not judged yet, {unsupported} not portable\n",
+            count(functions, "function"),
+            count(project.library.units.len(), "C file"),
             project.planned.len() - judgeable,
         );
         text += &format!("flags: from {}\n", project.flags);
@@ -52,15 +54,15 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         text += &some_of(globals.map(|(name, why)| format!("no Rust static for `{name}`: {why}")).collect());
         let gaps = project.library.gaps.iter();
         text += &some_of(gaps.map(|gap| format!("{}: {}", gap.what, gap.reason)).collect());
-        text += &format!("analysed {} of {} C files\n", read.len(), project.library.units.len());
+        text += &format!("analysed {} of {}\n", read.len(), count(project.library.units.len(), "C file"));
         text += &match changed.len() {
             0 => "nothing changed\n".to_owned(),
-            n => format!("{n} files written under {}/\n", project.config.rust.dir),
+            n => format!("{} written under {}/\n", count(n, "file"), project.config.rust.dir),
         };
         if project.planned.len() > judgeable {
             text += &format!(
-                "{} functions have no harness; a driver can judge most of them: `cargo implfuzz drivers --new calls` (see docs/drivers.md)\n",
-                project.planned.len() - judgeable
+                "without a harness: {}; a driver can judge most of them: `cargo implfuzz drivers --new calls` (see docs/drivers.md)\n",
+                count(project.planned.len() - judgeable, "function")
             );
         }
         text += "next: `cargo implfuzz list`, then `cargo implfuzz port <symbol>`, or write a function by hand and `cargo implfuzz verify <symbol>`\n";

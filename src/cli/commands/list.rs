@@ -2,6 +2,7 @@
 
 use super::{Session, symbol_tables};
 use crate::contract::tier::Tier;
+use crate::count::count;
 use crate::drivers::{Reachability, known_reach};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::project::init;
@@ -117,7 +118,8 @@ fn summary(listing: &Listing, all: usize) -> String {
     let tiers: Vec<String> = listing.per_tier().iter().map(|(tier, n)| format!("{n} {tier}")).collect();
     let judged = listing.count(|row| row.judged);
     let ported = listing.count(|row| row.state == Some("ported"));
-    format!("{shown}{of_all} functions: {}; {judged} with a harness, {ported} ported", tiers.join(", "))
+    let shown = if all == 1 { "1 function".to_owned() } else { format!("{shown}{of_all} functions") };
+    format!("{shown}: {}; {judged} with a harness, {ported} ported", tiers.join(", "))
 }
 
 /// Number of characters of a definition that are shown without `-v`.
@@ -141,8 +143,8 @@ fn definitions(listing: &Listing, whole: bool) -> String {
         [found.kind.word().into(), found.name.clone(), place(&found.file, found.line), text]
     });
     let all: Vec<[String; 4]> = functions.chain(others).collect();
-    let count = all.len();
-    format!("{}\n{count} symbols\n", four(["kind", "name", "C", "text"], all))
+    let symbols = count(all.len(), "symbol");
+    format!("{}\n{symbols}\n", four(["kind", "name", "C", "text"], all))
 }
 
 fn place(file: &RelPath, line: u32) -> String {
@@ -165,13 +167,13 @@ fn unsupported(listing: &Listing) -> String {
     let gaps = listing.gaps.iter();
     let gaps = gaps.map(|gap| ["gap".into(), gap.what.clone(), "-".into(), gap.reason.clone()]);
     let rows: Vec<[String; 4]> = symbols.chain(files).chain(gaps).collect();
-    let count = |kind: Kind| listing.unsupported.iter().filter(|one| one.kind == kind).count();
+    let of = |kind: Kind| listing.unsupported.iter().filter(|one| one.kind == kind).count();
     let counts = format!(
-        "{} functions, {} globals without stub, binding or Rust static; {} files left out, {} gaps",
-        count(Kind::Function),
-        count(Kind::Global),
-        listing.left_out.len(),
-        listing.gaps.len()
+        "{}, {} without stub, binding or Rust static; {} left out, {}",
+        count(of(Kind::Function), "function"),
+        count(of(Kind::Global), "global"),
+        count(listing.left_out.len(), "file"),
+        count(listing.gaps.len(), "gap")
     );
     if rows.is_empty() {
         format!("{counts}\n")

@@ -1,5 +1,6 @@
 //! The state of the port of a whole library as text; `port --all`, `verify --all` and `status` end with it.
 
+use crate::count::count;
 use crate::judge::verify::Overview;
 use crate::project::listing::Cause;
 use crate::report::printable;
@@ -23,7 +24,8 @@ pub fn overview(of: &Overview) -> String {
     ];
     let judged = judged.iter().filter(|(count, _)| *count > 0);
     let judged: Vec<String> = judged.map(|(count, how)| format!("{count} {how}")).collect();
-    let mut text = format!("ported: {} of {} functions: {}\n", of.ported, of.functions, grades.join(", "));
+    let mut text =
+        format!("ported: {} of {}: {}\n", of.ported, count(of.functions, "function"), grades.join(", "));
     if !judged.is_empty() {
         text += &format!("judged: {}\n", judged.join(", "));
     }
@@ -34,7 +36,7 @@ pub fn overview(of: &Overview) -> String {
         } else {
             format!("{} blocks and functions", of.unsafe_count)
         },
-        plural(of.with_unsafe, "port"),
+        count(of.with_unsafe, "port"),
         of.safe_signatures
     );
     text + &missing(of)
@@ -45,19 +47,15 @@ fn missing(of: &Overview) -> String {
     if left == 0 {
         return "missing for a port without C: nothing\n".to_owned();
     }
-    let mut text = format!("missing for a port without C: {}\n", plural(left, "function"));
+    let mut text = format!("missing for a port without C: {}\n", count(left, "function"));
     for one in of.missing.iter().take(REASONS) {
         text += &format!("{:>5}  {}: {}\n", one.functions.len(), printable(&one.cause), names(one));
     }
     if of.missing.len() > REASONS {
-        let more = plural(of.missing.len() - REASONS, "more reason");
+        let more = count(of.missing.len() - REASONS, "more reason");
         text += &format!("       {more}: `cargo implfuzz list` shows all functions\n");
     }
     text
-}
-
-fn plural(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 fn names(one: &Cause) -> String {

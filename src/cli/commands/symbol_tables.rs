@@ -1,6 +1,7 @@
 //! Tables of symbols, shared by the commands that end with one.
 
 use super::cells;
+use crate::count::count;
 use crate::evidence::grade;
 use crate::judge::verify::Judgement;
 use crate::port::result::PortResult;
@@ -79,9 +80,9 @@ fn calls_c(callees: &[SymbolName]) -> Option<String> {
 pub fn spent(totals: &Totals) -> String {
     let estimated = if totals.estimated { ", partly estimated" } else { "" };
     format!(
-        "{} model calls, {} tokens in, {} out{estimated}; cost {}",
-        totals.calls,
-        totals.input_tokens,
+        "{}, {} in, {} out{estimated}; cost {}",
+        count(totals.calls, "model call"),
+        count(totals.input_tokens, "token"),
         totals.output_tokens,
         cost(totals)
     )

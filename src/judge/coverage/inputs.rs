@@ -2,6 +2,7 @@
 
 use super::{no_inputs, why_not_run};
 use crate::contract::types::Judgeable;
+use crate::count::count;
 use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::fuzz::campaign::Budget;
@@ -26,7 +27,7 @@ pub fn provide(
     if due.is_empty() {
         return Ok(());
     }
-    let text = format!("fuzzing {} functions for {seconds} s each: inputs to replay", due.len());
+    let text = format!("fuzzing {} for {seconds} s each: inputs to replay", count(due.len(), "function"));
     reporter.event(Event::Note { text });
     let binary = judge.harnesses(&due, reporter)?;
     for (index, planned) in due.iter().enumerate() {

@@ -10,6 +10,7 @@ pub use inputs::provide;
 pub use side::{Covered, Missed, Side, Way};
 
 use crate::contract::types::Judgeable;
+use crate::count::count;
 use crate::drivers::Branches;
 use crate::error::Result;
 use crate::event::{Event, Reporter};
@@ -103,7 +104,7 @@ pub fn of_symbols(
     reporter.event(Event::StepStarted { step: "replaying inputs".into(), total: Some(wanted.len() as u64) });
     let all = wanted.iter().map(|planned| counting.of(judge, planned)).collect::<Result<Vec<_>>>()?;
     let inputs: u64 = all.iter().map(|reach| reach.inputs.replayed).sum();
-    let message = format!("{inputs} inputs of {} functions replayed", all.len());
+    let message = format!("{} of {} replayed", count(inputs, "input"), count(all.len(), "function"));
     reporter.event(Event::StepFinished { message });
     Ok(all)
 }

@@ -11,6 +11,7 @@ pub use bench::Bench;
 use crate::c::archive::units_file;
 use crate::c::mutants::{Mutant, Mutants, Plant, mutants, table};
 use crate::config::Grades;
+use crate::count::count;
 use crate::digest::sha256;
 use crate::error::{ErrorKind, Result};
 use crate::event::Event;
@@ -172,8 +173,8 @@ impl Judging<'_, '_> {
             self.reporter.event(judge.building("mutants of C")?);
             let made = make(judge, batch, Plant::Nothing)?;
             let binary = build(judge, batch, &made)?;
-            let count: usize = made.of.values().map(Vec::len).sum();
-            let message = format!("{count} mutants of {} functions built", batch.len());
+            let mutants: usize = made.of.values().map(Vec::len).sum();
+            let message = format!("{} of {} built", count(mutants, "mutant"), count(batch.len(), "function"));
             self.reporter.event(Event::StepFinished { message });
             let jobs: Vec<Job> =
                 batch.iter().map(|planned| Job::of(judge, planned, &binary, &made)).collect();

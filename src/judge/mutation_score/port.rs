@@ -2,6 +2,7 @@
 //! a copy of the port crate, all of one function side by side, like those of C.
 
 use super::{BATCH, Fate, MOST, Tried};
+use crate::count::count;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::fuzz::build::{Built, Diagnostic};
@@ -62,8 +63,8 @@ pub fn of_ports(
         reporter.event(Event::StepStarted { step: "building mutants of Rust".into(), total: None });
         let mut made = make(judge.project, batch)?;
         let binary = build(judge, &mut made)?;
-        let count: usize = made.of.values().map(|(_, mutated)| mutated.mutants().count()).sum();
-        let message = format!("{count} mutants of {} ports built", made.of.len());
+        let mutants: usize = made.of.values().map(|(_, mutated)| mutated.mutants().count()).sum();
+        let message = format!("{} of {} built", count(mutants, "mutant"), count(made.of.len(), "port"));
         reporter.event(Event::StepFinished { message });
         for planned in batch {
             all.push(one(judge, planned, &binary, &made, seconds, reporter)?);

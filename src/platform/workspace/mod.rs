@@ -85,6 +85,16 @@ impl Workspace {
         Self::lock(&absolute(dir)?)
     }
 
+    /// Whether `init` has never worked in this directory, so that a failed one leaves nothing behind.
+    pub fn is_untouched(dir: &Path) -> bool {
+        !dir.join(PRIVATE_DIR).exists() && !dir.join(CONFIG_FILE).exists()
+    }
+
+    /// Removes the private directory of a failed first `init`.
+    pub fn remove_private(dir: &Path) -> Result<()> {
+        Ok(fs_err::remove_dir_all(dir.join(PRIVATE_DIR))?)
+    }
+
     fn lock(root: &Path) -> Result<Self> {
         let patience = Instant::now() + PATIENCE;
         loop {

@@ -5,6 +5,7 @@ use super::context::{Context, MARK};
 use super::goals::Goal;
 use super::tries::{Fault, Tries};
 use super::{Writer, Written};
+use crate::count::count;
 use crate::drivers::{Broken, Ran, Trials, Tried};
 use crate::error::Result;
 use crate::event::{Event, Reporter};
@@ -114,9 +115,12 @@ impl Writer<'_> {
             None => (None, Vec::new(), None),
         };
         let end = match (&file, &broken) {
-            (Some(file), None) => format!("{file} reaches {} new functions", new.len()),
+            (Some(file), None) => format!("{file} reaches {}", count(new.len(), "new function")),
             (Some(file), Some(_)) => {
-                format!("{file} reaches {} new functions, and C breaks on an input: {end}", new.len())
+                format!(
+                    "{file} reaches {}, and C breaks on an input: {end}",
+                    count(new.len(), "new function")
+                )
             }
             (None, _) => format!("no driver: {end}"),
         };

@@ -10,6 +10,7 @@ mod stamp;
 use crate::c::archive::units_file;
 use crate::contract::file as contract_file;
 use crate::contract::types::{Contract, Returns, Role};
+use crate::count::count;
 use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::harness::{emit, files, struct_values};
@@ -41,10 +42,18 @@ pub fn init(
     reporter: &mut dyn Reporter,
 ) -> Result<(Project, Summary)> {
     reporter.event(Event::StepStarted { step: "reading the C library".into(), total: None });
-    let workspace = Workspace::create(dir)?;
-    let project = Project::load(workspace, options, interrupt)?;
+    let is_first = Workspace::is_untouched(dir);
+    let project = match Project::load(Workspace::create(dir)?, options, interrupt) {
+        Err(error) if is_first => {
+            Workspace::remove_private(dir)?;
+            return Err(error);
+        }
+        loaded => loaded?,
+    };
     let (functions, units) = (project.library.functions.len(), project.library.units.len());
-    reporter.event(Event::StepFinished { message: format!("{functions} functions in {units} files") });
+    reporter.event(Event::StepFinished {
+        message: format!("{} in {}", count(functions, "function"), count(units, "file")),
+    });
     let summary = sync(&project, interrupt, reporter)?;
     Ok((project, summary))
 }
