@@ -31,6 +31,7 @@ pub mod judge;
 pub mod port;
 pub mod testgen;
 pub mod dropin;
+pub mod survey;
 // layer 5: output
 pub mod report;
 // layer 6: the command line

@@ -4,10 +4,10 @@ pub mod commands;
 
 use crate::cli::commands::{
     Session, check, contract, coverage, demo, doctor, drivers, dropin, findings, fuzz, hook, init, list,
-    memory, port, stats, status, testgen, verify,
+    memory, port, report, stats, status, testgen, verify,
 };
 use crate::dropin::wrapper;
-use crate::error::{ExitCode, Result};
+use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::platform::process::Interrupt;
 use crate::project::Options;
 use crate::report::{Screen, Verbosity};
@@ -28,7 +28,7 @@ struct Cli {
     /// Override a key of implfuzz.toml, as in 'llm.provider="command"'
     #[arg(long = "config", global = true, value_name = "KEY=VALUE", help_heading = GLOBAL)]
     overrides: Vec<String>,
-    /// Print results as text or as JSON
+    /// Print results as text or as JSON; `report` also as Markdown
     #[arg(long, global = true, value_enum, default_value_t = Format::Human, help_heading = GLOBAL)]
     format: Format,
     /// Print more details
@@ -48,6 +48,7 @@ struct Cli {
 enum Format {
     Human,
     Json,
+    Md,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -70,6 +71,7 @@ enum Command {
     Hook(hook::Args),
     Contract(contract::Args),
     Coverage(coverage::Args),
+    Report(report::Args),
     Findings(findings::Args),
     Memory(memory::Args),
     Testgen(testgen::Args),
@@ -128,6 +130,12 @@ fn overrides(args: &[OsString]) -> Vec<String> {
 }
 
 fn dispatch(cli: Cli, screen: Screen) -> Result<ExitCode> {
+    let markdown = cli.format == Format::Md;
+    if markdown && !matches!(cli.command, Command::Report(_)) {
+        return Err(
+            Error::new(ErrorKind::Usage, "only `report` prints Markdown").help("leave out `--format md`")
+        );
+    }
     let verbosity = match (cli.quiet, cli.verbose) {
         (true, _) => Verbosity::Quiet,
         (_, true) => Verbosity::Verbose,
@@ -147,6 +155,7 @@ fn dispatch(cli: Cli, screen: Screen) -> Result<ExitCode> {
         Command::Hook(args) => hook::run(&session, &args),
         Command::Contract(args) => contract::run(&session, &args),
         Command::Coverage(args) => coverage::run(&session, &args),
+        Command::Report(args) => report::run(&session, &args, markdown),
         Command::Findings(args) => findings::run(&session, &args),
         Command::Testgen(args) => testgen::run(&session, &args),
         Command::Memory(args) => memory::run(&session, &args),

@@ -3,6 +3,7 @@
 
 mod bars;
 mod json;
+pub mod page;
 mod plot;
 mod printable;
 mod table;

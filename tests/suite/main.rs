@@ -66,6 +66,7 @@ mod proofs;
 mod real_libs;
 mod recorded;
 mod redzones;
+mod report;
 mod resume;
 mod routing;
 mod safer;

@@ -22,6 +22,7 @@ pub mod memory;
 pub mod new_driver;
 pub mod overview;
 pub mod port;
+pub mod report;
 pub mod symbol_tables;
 pub mod shard;
 pub mod stats;

@@ -25,7 +25,7 @@ use crate::judge::{Judge, Judging};
 use crate::platform::process::Interrupt;
 use crate::platform::workspace::write_atomic;
 use crate::project::{FunctionPlan, Project, init};
-use crate::store::Measure;
+use crate::store::{Measure, Store};
 use crate::symbol::{Library, RelPath, SymbolKey, SymbolName};
 use crate::verdict::{CFault, Finding, Measured, RunStats, Share};
 use camino::Utf8Path;
@@ -146,9 +146,8 @@ impl Judging<'_, '_> {
         let mut all = BTreeMap::new();
         let mut unknown = Vec::new();
         for planned in wanted {
-            let key = &planned.function.key;
-            match self.store.mutation_score((key, Measure::Harness), &about(self.judge, planned)?)? {
-                Some(adequacy) => drop(all.insert(key.clone(), adequacy)),
+            match stored(self.judge, self.store, planned)? {
+                Some(adequacy) => drop(all.insert(planned.function.key.clone(), adequacy)),
                 None => unknown.push(*planned),
             }
         }
@@ -211,6 +210,12 @@ impl Judging<'_, '_> {
         }
         Ok(all)
     }
+}
+
+/// The stored measurement of a function's harness, if it fits the tree; `None` without a harness, too.
+pub fn stored(judge: &Judge, store: &Store, planned: &FunctionPlan) -> Result<Option<Adequacy>> {
+    let Some(_) = planned.judgeable.contract() else { return Ok(None) };
+    store.mutation_score((&planned.function.key, Measure::Harness), &about(judge, planned)?)
 }
 
 /// The hash of everything that the measurement of a harness depends on.
