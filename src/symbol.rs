@@ -206,6 +206,8 @@ pub struct Function {
     pub returns: Vec<Returned>,
     /// Function-local `static` variables.
     pub local_statics: Vec<String>,
+    /// Whether the body accesses `volatile` or atomic memory.
+    pub volatile: bool,
     /// Why the function cannot be ported: variadic, `long double`, setjmp, inline asm, …
     pub unsupported: Option<String>,
 }

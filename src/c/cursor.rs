@@ -355,6 +355,7 @@ impl<'tu> Type<'tu> {
         extent -> i64 = clang_getArraySize => |v| v;
         result -> Self = clang_getResultType => Self::new;
         is_const -> bool = clang_isConstQualifiedType => |v| v != 0;
+        is_volatile -> bool = clang_isVolatileQualifiedType => |v| v != 0;
         is_variadic -> bool = clang_isFunctionTypeVariadic => |v| v != 0;
         /// Size in bytes; negative for incomplete types.
         size -> i64 = clang_Type_getSizeOf => |v| v;

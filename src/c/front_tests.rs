@@ -138,6 +138,31 @@ fn uses_of_parameters() {
 }
 
 #[test]
+fn accesses_of_volatile_and_atomic_memory_are_seen_through_typedefs_fields_and_builtins() {
+    let lib = library(&[(
+        "a.c",
+        "typedef volatile unsigned reg; struct dev { reg bell; int plain; }; _Atomic int count;\n\
+         void ring(struct dev *d) { d->bell = 1; }\n\
+         void wipe(char *p) { *(volatile char *)p = 0; }\n\
+         int add(void) { return count++; }\n\
+         int swap(int *p) { return __sync_lock_test_and_set(p, 1); }\n\
+         int load(int *p) { return __atomic_load_n(p, 5); }\n\
+         int plain(struct dev *d, reg *r) { return d->plain + (r == 0); }\n",
+    )]);
+    for name in ["ring", "wipe", "add", "swap", "load"] {
+        assert!(lib.find(name).unwrap().volatile, "{name}");
+    }
+    assert!(!lib.find("plain").unwrap().volatile);
+}
+
+#[test]
+fn an_assignment_reads_before_it_writes() {
+    let lib = library(&[("a.c", "struct s { int n; }; void f(struct s *s) { s->n = s->n * 5; }\n")]);
+    let field = |access| UseKind::Field { name: "n".into(), access };
+    assert_eq!(uses(&lib, "f", "s"), [field(Access::Read), field(Access::Write)]);
+}
+
+#[test]
 fn a_local_that_also_gets_something_else_is_no_copy() {
     let lib = library(&[("a.c", "int g; int f(int *p, int *q) { int *l = p; l = q; *l = 1; return *p; }\n")]);
     assert!(!uses(&lib, "f", "p").contains(&UseKind::Deref(Access::Write)));

@@ -28,6 +28,7 @@ pub(super) struct Body {
     pub comparisons: Vec<Comparison>,
     pub returns: BTreeSet<Returned>,
     pub local_statics: Vec<String>,
+    pub volatile: bool,
     /// By position of the parameter.
     pub uses: BTreeMap<usize, Vec<ParamUse>>,
     pub unsupported: Option<String>,
@@ -46,6 +47,17 @@ pub(super) fn read<'tu>(
     walk.body
 }
 
+/// Whether an expression stands for `volatile` or atomic memory, or is one of the compiler's atomic operations.
+fn is_volatile(node: Cursor, sources: &mut Sources) -> bool {
+    if !node.is_expression() {
+        return false;
+    }
+    let ty = node.ty().canonical();
+    let is_own = ty.is_volatile() || ty.kind() == CXType_Atomic || node.name().starts_with("__sync_");
+    // libclang has no name for `__atomic_load_n(…)`.
+    is_own || node.kind() == CXCursor_UnexposedExpr && sources.text(node).starts_with("__atomic_")
+}
+
 struct Walk<'a, 'tu> {
     sources: &'a mut Sources,
     key: &'a dyn Fn(Cursor<'tu>) -> SymbolKey,
@@ -57,6 +69,7 @@ struct Walk<'a, 'tu> {
 impl<'tu> Walk<'_, 'tu> {
     fn visit(&mut self, node: Cursor<'tu>) {
         self.limits(node);
+        self.body.volatile |= is_volatile(node, self.sources);
         match node.kind() {
             CXCursor_UnaryExpr => return,
             CXCursor_CallExpr => self.call(node),
@@ -67,7 +80,12 @@ impl<'tu> Walk<'_, 'tu> {
             _ => {}
         }
         self.parents.push(node);
-        for child in node.children() {
+        let mut children = node.children();
+        // `h->n = h->n + 1` reads before it writes.
+        if node.kind() == CXCursor_BinaryOperator && node.binary_operator() == CXBinaryOperator_Assign {
+            children.reverse();
+        }
+        for child in children {
             self.visit(child);
         }
         self.parents.pop();

@@ -223,6 +223,7 @@ impl Reader<'_> {
             comparisons: read.comparisons,
             returns: read.returns.into_iter().collect(),
             local_statics: read.local_statics,
+            volatile: read.volatile,
             unsupported: None,
         };
         let symbol = item.mangling();

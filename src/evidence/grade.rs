@@ -4,14 +4,19 @@ use crate::config::{Grades, Least};
 use crate::symbol::SymbolName;
 use crate::verdict::{Grade, Measured, Proofs, RunStats, Share};
 
+/// What is known without a run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Beside<'a> {
+    /// The functions that the port calls and that still run as C.
+    pub callees_in_c: &'a [SymbolName],
+    /// The model that proposed the contract.
+    pub proposed_by: Option<&'a str>,
+    /// C accesses `volatile` or atomic memory.
+    pub volatile: bool,
+}
+
 /// The grade of a port that nothing refuted, and what keeps it from being better.
-pub fn grade(
-    stats: &RunStats,
-    proofs: &Proofs,
-    callees_in_c: &[SymbolName],
-    proposed_by: Option<&str>,
-    asked: &Grades,
-) -> (Grade, Vec<String>) {
+pub fn grade(stats: &RunStats, proofs: &Proofs, beside: Beside, asked: &Grades) -> (Grade, Vec<String>) {
     let mut short = Vec::new();
     // Where every input was run, there is no more to run, and no branch left to reach.
     let is_all = stats.space.is_some();
@@ -41,12 +46,15 @@ pub fn grade(
         }
         Measured::Yes(_) => {}
     }
-    if !callees_in_c.is_empty() {
-        let names: Vec<&str> = callees_in_c.iter().map(SymbolName::as_str).collect();
+    if !beside.callees_in_c.is_empty() {
+        let names: Vec<&str> = beside.callees_in_c.iter().map(SymbolName::as_str).collect();
         short.push(format!("{CALLS_C}{}", names.join(", ")));
     }
-    if let Some(model) = proposed_by {
+    if let Some(model) = beside.proposed_by {
         short.push(format!("{model} proposed its contract, which is not approved yet"));
+    }
+    if beside.volatile {
+        short.push(VOLATILE.to_owned());
     }
     let grade = match (short.is_empty(), is_all) {
         (false, _) => Grade::Weak,
@@ -55,6 +63,9 @@ pub fn grade(
     };
     (grade, short)
 }
+
+/// Only the last state of memory is compared, and a device or another thread sees each access.
+const VOLATILE: &str = "C accesses volatile or atomic memory, and the order of accesses is not compared";
 
 /// The reason of the guard for an input on which C calls `exit`.
 const EXITS: &str = "exit";
@@ -113,7 +124,7 @@ mod tests {
     fn short(change: impl FnOnce(&mut RunStats, &mut Proofs)) -> String {
         let (mut stats, mut proofs) = enough();
         change(&mut stats, &mut proofs);
-        let (grade, short) = grade(&stats, &proofs, &[], None, &Grades::default());
+        let (grade, short) = grade(&stats, &proofs, Beside::default(), &Grades::default());
         assert_eq!(grade, Grade::Weak, "{short:?}");
         short.join("; ")
     }
@@ -121,7 +132,10 @@ mod tests {
     #[test]
     fn with_every_proof_it_is_verified() {
         let (stats, proofs) = enough();
-        assert_eq!(grade(&stats, &proofs, &[], None, &Grades::default()), (Grade::Verified, Vec::new()));
+        assert_eq!(
+            grade(&stats, &proofs, Beside::default(), &Grades::default()),
+            (Grade::Verified, Vec::new())
+        );
     }
 
     #[test]
@@ -129,11 +143,13 @@ mod tests {
         let asked = Grades::default();
         let stats = RunStats { executions: 256, space: Some(256), ..RunStats::default() };
         let proofs = Proofs { branches: Measured::default(), ..enough().1 };
-        assert_eq!(grade(&stats, &proofs, &[], None, &asked), (Grade::Exhaustive, Vec::new()));
-        assert_eq!(grade(&stats, &proofs, &[SymbolName::new("f")], None, &asked).0, Grade::Weak);
-        assert_eq!(grade(&stats, &Proofs::default(), &[], None, &asked).0, Grade::Weak);
+        assert_eq!(grade(&stats, &proofs, Beside::default(), &asked), (Grade::Exhaustive, Vec::new()));
+        let f = [SymbolName::new("f")];
+        let calling = Beside { callees_in_c: &f, ..Beside::default() };
+        assert_eq!(grade(&stats, &proofs, calling, &asked).0, Grade::Weak);
+        assert_eq!(grade(&stats, &Proofs::default(), Beside::default(), &asked).0, Grade::Weak);
         let rejected = RunStats { rejected: vec![("shift".into(), 200)], ..stats };
-        assert_eq!(grade(&rejected, &proofs, &[], None, &asked).0, Grade::Weak);
+        assert_eq!(grade(&rejected, &proofs, Beside::default(), &asked).0, Grade::Weak);
     }
 
     #[test]
@@ -161,9 +177,19 @@ mod tests {
     #[test]
     fn what_calls_c_is_weak_whatever_else_it_shows() {
         let (stats, proofs) = enough();
-        let (grade, short) = grade(&stats, &proofs, &[SymbolName::new("f")], None, &Grades::default());
+        let f = [SymbolName::new("f")];
+        let calling = Beside { callees_in_c: &f, ..Beside::default() };
+        let (grade, short) = grade(&stats, &proofs, calling, &Grades::default());
         assert!(only_calls_c(&short.join("; ")) && !only_calls_c(&format!("{}; 7 of 9", short.join("; "))));
         assert_eq!((grade, short), (Grade::Weak, vec!["calls C: f".to_owned()]));
+    }
+
+    #[test]
+    fn what_accesses_volatile_memory_is_weak_whatever_else_it_shows() {
+        let (stats, proofs) = enough();
+        let volatile = Beside { volatile: true, ..Beside::default() };
+        let (grade, short) = grade(&stats, &proofs, volatile, &Grades::default());
+        assert_eq!((grade, short), (Grade::Weak, vec![VOLATILE.to_owned()]));
     }
 
     #[test]
@@ -171,7 +197,12 @@ mod tests {
         let (mut stats, proofs) = enough();
         for space in [None, Some(256)] {
             stats.space = space;
-            let (grade, short) = grade(&stats, &proofs, &[], Some("m"), &Grades::default());
+            let (grade, short) = grade(
+                &stats,
+                &proofs,
+                Beside { proposed_by: Some("m"), ..Beside::default() },
+                &Grades::default(),
+            );
             let said = "m proposed its contract, which is not approved yet";
             assert_eq!((grade, short), (Grade::Weak, vec![said.to_owned()]));
         }

@@ -2,7 +2,7 @@
 
 use super::in_place::{DriversUsed, Joined};
 use crate::config::Grades;
-use crate::evidence::grade;
+use crate::evidence::grade::{self, Beside};
 use crate::in_place::outside::left;
 use crate::project::FunctionPlan;
 use crate::symbol::SymbolName;
@@ -44,6 +44,13 @@ pub struct Outcome {
     pub drivers: DriversUsed,
 }
 
+/// What is known of a function without a run.
+pub fn beside<'a>(planned: &'a FunctionPlan, callees_in_c: &'a [SymbolName]) -> Beside<'a> {
+    let contract = planned.judgeable.contract();
+    let proposed_by = contract.and_then(|contract| contract.proposed_by.as_deref());
+    Beside { callees_in_c, proposed_by, volatile: planned.function.volatile }
+}
+
 impl Outcome {
     /// An outcome that needs no run.
     pub fn without_run(grade: Grade, reason: String) -> Self {
@@ -60,10 +67,9 @@ impl Outcome {
         callees_in_c: &[SymbolName],
         asked: &Grades,
     ) -> Self {
-        let proposed_by = planned.judgeable.contract().and_then(|contract| contract.proposed_by.as_deref());
         let stats = verdict.stats().clone();
         let (grade, shortcomings) = match verdict {
-            Verdict::Unrefuted(stats) => grade::grade(stats, &proofs, callees_in_c, proposed_by, asked),
+            Verdict::Unrefuted(stats) => grade::grade(stats, &proofs, beside(planned, callees_in_c), asked),
             Verdict::Refuted { finding, .. } => {
                 (Grade::Refuted, vec![format!("{}: {}", finding.class, finding.what)])
             }
@@ -78,13 +84,7 @@ impl Outcome {
     /// With what drivers' executions say of the port. Evidence adds up; and where that of drivers is enough alone, no
     /// contract matters.
     #[must_use]
-    pub fn with_place(
-        self,
-        place: &Joined,
-        (callees_in_c, harness): (&[SymbolName], &Harness),
-        proposed_by: Option<&str>,
-        asked: &Grades,
-    ) -> Self {
+    pub fn with_place(self, place: &Joined, (known, harness): (Beside, &Harness), asked: &Grades) -> Self {
         let evidence = place.evidence;
         if let Some(finding) = evidence.finding.as_ref().filter(|_| self.grade != Grade::Refuted) {
             let shortcomings = vec![format!("{}: {}", finding.class, finding.what)];
@@ -99,12 +99,13 @@ impl Outcome {
         if evidence.calls == 0 || !matches!(self.grade, Grade::Weak | Grade::Unverifiable) {
             return self;
         }
-        let graded = |stats: &RunStats, proofs: Proofs, proposed_by: Option<&str>| {
+        let graded = |stats: &RunStats, proofs: Proofs, known: Beside| {
             let stats = RunStats { in_place: evidence.calls, ..stats.clone() };
-            let (grade, shortcomings) = grade::grade(&stats, &proofs, callees_in_c, proposed_by, asked);
+            let (grade, shortcomings) = grade::grade(&stats, &proofs, known, asked);
             Self { grade, shortcomings, stats, proofs, drivers: evidence.drivers.clone() }
         };
-        let mut alone = graded(&RunStats::default(), evidence.proofs(), None);
+        let mut alone =
+            graded(&RunStats::default(), evidence.proofs(), Beside { proposed_by: None, ..known });
         // No harness judges what a port does in calls that leave the process.
         if let Some(outside) = &evidence.outside {
             alone.grade = alone.grade.min(Grade::Weak);
@@ -124,7 +125,7 @@ impl Outcome {
             }
             return alone;
         }
-        let joined = graded(&self.stats, place.proofs.clone(), proposed_by);
+        let joined = graded(&self.stats, place.proofs.clone(), known);
         if alone.grade > joined.grade { alone } else { joined }
     }
 

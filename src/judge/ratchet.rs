@@ -2,7 +2,7 @@
 //! judged with.
 
 use super::in_place::Joined;
-use super::outcome::Harness;
+use super::outcome::{Harness, beside};
 use super::{Judge, Outcome};
 use crate::error::Result;
 use crate::evidence::lock::{Entry, Lock};
@@ -57,10 +57,8 @@ impl Judge<'_> {
         let outcome = Outcome::of(verdict, proofs, planned, callees_in_c, asked);
         let outcome = match place {
             Some(place) => {
-                let contract = planned.judgeable.contract();
-                let proposed_by = contract.and_then(|contract| contract.proposed_by.as_deref());
                 let harness = Harness::after(verdict, planned, place);
-                outcome.with_place(place, (callees_in_c, &harness), proposed_by, asked)
+                outcome.with_place(place, (beside(planned, callees_in_c), &harness), asked)
             }
             None => outcome,
         };

@@ -39,6 +39,7 @@ pub fn function(name: &str) -> Function {
         comparisons: Vec::new(),
         returns: Vec::new(),
         local_statics: Vec::new(),
+        volatile: false,
         unsupported: None,
     }
 }

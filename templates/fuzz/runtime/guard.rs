@@ -100,26 +100,18 @@ pub fn held() -> i64 {
 /// The value of `errno` before calls of the functions under test.
 static ERRNO_ON_ENTRY: AtomicI32 = AtomicI32::new(0);
 
-/// Values of `errno` before calls: 0 in half of the cases, else a value that an earlier call may have left.
-/// E2BIG is not among them.
-const LEFT_OVERS: [c_int; 16] = [
-    0,
-    libc::ERANGE,
-    0,
-    libc::EINVAL,
-    0,
-    libc::ENOMEM,
-    0,
-    libc::ERANGE,
-    0,
-    libc::EDOM,
-    0,
-    libc::EINTR,
-    0,
-    libc::ENOENT,
-    0,
-    12345,
-];
+/// The largest value that Linux gives `errno`.
+const LAST_ERRNO: u64 = 133;
+
+/// A value of `errno` before calls, from a hash: 0 in half of the cases, else any value that an earlier call may have left,
+/// and sometimes one that no call leaves.
+fn left_over(hash: u64) -> c_int {
+    match hash >> 32 & 0xff {
+        0..0x80 => 0,
+        0x80 => 12345,
+        _ => 1 + ((hash >> 40) % LAST_ERRNO) as c_int,
+    }
+}
 
 /// Chooses `errno` for an input's calls. It depends on the input alone, so that each process chooses the same
 /// value.
@@ -137,7 +129,7 @@ pub fn choose_errno(input: &[u8]) {
         hash = (hash ^ u64::from_le_bytes(word)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         hash ^= hash >> 29;
     }
-    ERRNO_ON_ENTRY.store(LEFT_OVERS[(hash >> 60) as usize], Ordering::Relaxed);
+    ERRNO_ON_ENTRY.store(left_over(hash), Ordering::Relaxed);
 }
 
 static ERRNO_IS_ZERO: AtomicBool = AtomicBool::new(false);
