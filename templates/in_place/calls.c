@@ -10,8 +10,8 @@
 #define BYTES_BEHIND 256
 
 /*
- * The first calls, and ever fewer of the later ones: a hash spreads them. A port gets more calls, and all that mutants
- * get.
+ * The first calls, and ever fewer of the later ones: a hash spreads them, otherwise for each input, so that a port cannot
+ * know which calls nobody looks at. A port gets more calls, and all that mutants get.
  */
 int implfuzz_is_chosen(const struct counts *own, size_t candidates)
 {
@@ -21,7 +21,7 @@ int implfuzz_is_chosen(const struct counts *own, size_t candidates)
         return 0;
     if (candidates <= 1 && call <= FIRST_ALONE)
         return 1;
-    return call <= 3 || (call & (call - 1)) == 0 || call * 0x9e3779b97f4a7c15u >> 58 == 0;
+    return call <= 3 || (call & (call - 1)) == 0 || (call + STATE->salt) * 0x9e3779b97f4a7c15u >> 58 == 0;
 }
 
 /* Bytes behind a pointer to the driver's stack. */
