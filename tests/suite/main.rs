@@ -81,6 +81,7 @@ mod testgen_recorded;
 mod testgen_store;
 mod traps;
 mod triage;
+mod watch;
 #[cfg(all(target_arch = "x86_64", debug_assertions))]
 mod without_audit;
 mod zlib;

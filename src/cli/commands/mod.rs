@@ -29,6 +29,7 @@ pub mod stats;
 pub mod status;
 pub mod testgen;
 pub mod verify;
+pub mod watch;
 pub mod write_drivers;
 
 use crate::config::Config;

@@ -3,6 +3,7 @@
 use super::findings::reproduce;
 use super::overview::overview;
 use super::shard::Shard;
+use super::watch::watch;
 use super::{Session, Which, symbol_tables};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::event::{Event, Reporter};
@@ -44,10 +45,17 @@ pub struct Args {
     /// survive
     #[arg(long)]
     mutants: bool,
+    /// Judge again after each change of the port crate or implfuzz.toml, until Ctrl-C
+    #[arg(long, conflicts_with = "shard")]
+    watch: bool,
 }
 
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
+    if args.watch { watch(session, &|| once(session, args)) } else { once(session, args) }
+}
+
+fn once(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut reporter = session.reporter();
     let (project, mut store) = session.open_to_run(reporter.as_mut())?;
     let mut wanted = args.which.select(&project)?;
