@@ -3,8 +3,8 @@
 pub mod commands;
 
 use crate::cli::commands::{
-    Session, check, contract, coverage, demo, doctor, drivers, dropin, findings, fuzz, hook, init, list,
-    memory, port, report, stats, status, testgen, verify,
+    Session, check, context, contract, coverage, demo, doctor, drivers, dropin, findings, fuzz, hook, init,
+    list, memory, port, report, stats, status, testgen, verify,
 };
 use crate::dropin::wrapper;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
@@ -66,6 +66,7 @@ enum Command {
     Status(status::Args),
     Stats(stats::Args),
     Port(port::Args),
+    Context(context::Args),
     Verify(verify::Args),
     Check(check::Args),
     Hook(hook::Args),
@@ -150,6 +151,7 @@ fn dispatch(cli: Cli, screen: Screen) -> Result<ExitCode> {
         Command::Status(args) => status::run(&session, &args),
         Command::Stats(args) => stats::run(&session, &args),
         Command::Port(args) => port::run(&session, &args),
+        Command::Context(args) => context::run(&session, &args),
         Command::Verify(args) => verify::run(&session, &args),
         Command::Check(args) => check::run(&session, &args),
         Command::Hook(args) => hook::run(&session, &args),

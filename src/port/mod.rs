@@ -27,6 +27,7 @@ pub mod session;
 mod conclude;
 mod slots;
 pub mod schedule;
+pub mod first_prompt;
 pub mod preview;
 mod function_port;
 mod worker;

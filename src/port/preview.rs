@@ -1,11 +1,11 @@
 //! The plan of a run before it starts: the order, and the size of the first prompts. It calls no model and writes
 //! nothing.
 
+use super::first_prompt::first_prompt;
 use super::prompt::{Question, Templates};
 use super::redo::{self, Redo, old_port};
 use super::resume::{self, Action, Plan};
 use super::schedule::Schedule;
-use super::select_lessons::recalled;
 use super::sources::{Facts, context};
 use crate::error::Result;
 use crate::llm::Tokens;
@@ -97,12 +97,7 @@ fn size(
         Some((text, code)) => context.instead_of(text, code),
         None => context,
     };
-    let max_tokens = project.config.llm.for_role(question.role())?.max_tokens;
-    let memory = match question {
-        Question::Prototype => recalled(project, store, planned)?.0,
-        _ => String::new(),
-    };
-    let prompt = templates.prompt(&context, &question, None, &memory, 1, max_tokens)?;
+    let prompt = first_prompt((project, store), templates, planned, &context, &question)?;
     let texts = prompt.system.iter().map(|block| &block.text).chain(prompt.messages.iter().map(|m| &m.text));
     let Tokens(tokens) = prompt.estimate();
     Ok(Size { characters: texts.map(|text| text.chars().count()).sum(), tokens })

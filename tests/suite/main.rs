@@ -19,6 +19,7 @@ mod chance;
 mod cheats;
 mod check;
 mod compiler_limits;
+mod context;
 mod contract;
 mod coverage;
 mod drivers;

@@ -7,7 +7,8 @@ fn a_saved_port_is_judged_again_also_after_one_that_does_not_compile() {
     let repo = Repo::initialised();
     let module = "rust/src/sum.rs";
     repo.replace(module, "unimplemented!(\"twice\")", "x.wrapping_mul(3)");
-    let command = [&["verify", "twice", "--watch"], &QUICK[..], &["--config", "grade.measure=false"]].concat();
+    let command =
+        [&["verify", "twice", "--watch"], &QUICK[..], &["--config", "grade.measure=false"]].concat();
     let mut running = Running::start(repo.command(&command));
     running.says("refuted twice");
     running.says("waiting for a change in rust");

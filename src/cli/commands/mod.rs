@@ -2,6 +2,7 @@
 
 pub mod cells;
 pub mod check;
+pub mod context;
 pub mod contract_learn;
 pub mod contract;
 pub mod coverage;
