@@ -3,15 +3,15 @@
 pub mod commands;
 
 use crate::cli::commands::{
-    Session, check, context, contract, coverage, demo, doctor, drivers, dropin, findings, fuzz, hook, init,
-    list, memory, port, report, stats, status, testgen, verify,
+    Session, agent_guide, check, context, contract, coverage, demo, doctor, drivers, dropin, findings, fuzz,
+    hook, init, list, memory, port, report, stats, status, testgen, verify,
 };
 use crate::dropin::wrapper;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::platform::process::Interrupt;
 use crate::project::Options;
 use crate::report::{Screen, Verbosity};
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -80,6 +80,12 @@ enum Command {
     Drivers(drivers::Args),
     Dropin(dropin::Args),
     Demo(demo::Args),
+    AgentGuide(agent_guide::Args),
+}
+
+/// The command line as data: for manual pages, and tests of the documentation.
+pub fn command() -> clap::Command {
+    Cli::command()
 }
 
 /// Runs the command line and prints errors.
@@ -165,6 +171,7 @@ fn dispatch(cli: Cli, screen: Screen) -> Result<ExitCode> {
         Command::Drivers(args) => drivers::run(&session, &args),
         Command::Dropin(args) => dropin::run(&session, &args),
         Command::Demo(args) => demo::run(&session, &args),
+        Command::AgentGuide(args) => agent_guide::run(&session, &args),
     }
 }
 

@@ -22,6 +22,7 @@ mod compiler_limits;
 mod context;
 mod contract;
 mod coverage;
+mod documented_commands;
 mod drivers;
 mod drivers_alone;
 mod drivers_attacks;

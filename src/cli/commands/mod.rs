@@ -1,6 +1,7 @@
 //! One file per subcommand, with its arguments and the function that runs it. No logic: options in, results out.
 
 pub mod cells;
+pub mod agent_guide;
 pub mod check;
 pub mod context;
 pub mod contract_learn;
