@@ -3,8 +3,8 @@
 pub mod commands;
 
 use crate::cli::commands::{
-    Session, agent_guide, check, context, contract, coverage, demo, doctor, drivers, dropin, findings, fuzz,
-    hook, init, list, memory, port, report, stats, status, testgen, verify,
+    Session, agent_guide, check, completions, context, contract, coverage, demo, doctor, drivers, dropin,
+    findings, fuzz, hook, init, list, man, memory, port, report, stats, status, testgen, verify,
 };
 use crate::dropin::wrapper;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
@@ -81,9 +81,11 @@ enum Command {
     Dropin(dropin::Args),
     Demo(demo::Args),
     AgentGuide(agent_guide::Args),
+    Completions(completions::Args),
+    Man(man::Args),
 }
 
-/// The command line as data: for manual pages, and tests of the documentation.
+/// The command line as data: for completions, manual pages, and tests of the documentation.
 pub fn command() -> clap::Command {
     Cli::command()
 }
@@ -172,6 +174,8 @@ fn dispatch(cli: Cli, screen: Screen) -> Result<ExitCode> {
         Command::Dropin(args) => dropin::run(&session, &args),
         Command::Demo(args) => demo::run(&session, &args),
         Command::AgentGuide(args) => agent_guide::run(&session, &args),
+        Command::Completions(args) => completions::run(&session, &args, command()),
+        Command::Man(args) => man::run(&session, &args, command()),
     }
 }
 

@@ -74,6 +74,7 @@ mod routing;
 mod safer;
 mod same_verdicts;
 mod sandbox;
+mod shell_files;
 mod state;
 mod stats;
 mod support;

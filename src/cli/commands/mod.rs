@@ -3,6 +3,7 @@
 pub mod cells;
 pub mod agent_guide;
 pub mod check;
+pub mod completions;
 pub mod context;
 pub mod contract_learn;
 pub mod contract;
@@ -19,6 +20,7 @@ pub mod fuzz;
 pub mod hook;
 pub mod init;
 pub mod list;
+pub mod man;
 pub mod filter;
 pub mod memory;
 pub mod new_driver;
