@@ -219,7 +219,7 @@ fn what_cannot_be_bound_is_listed_with_its_reason() {
     global    mine   all.c:7   thread-local
     file      -      torn.c    not among the `sources` of implfuzz.toml
 
-    1 functions, 1 globals without stub, binding or Rust static; 1 files left out, 0 gaps
+    1 function, 1 global without stub, binding or Rust static; 1 file left out, 0 gaps
     ");
     let named = "c.sources=[\"all.c\", \"torn.c\"]";
     let ran = repo.run(&["list", "--unsupported", "torn.c", "--config", named]);
