@@ -1,6 +1,7 @@
 //! The hooks of `.pre-commit-hooks.yaml` under the real pre-commit, which is installed with pip.
 
 use crate::support::git::{program, ran, tool_folder};
+use crate::support::python::tools;
 use crate::support::{Ran, Repo};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -8,28 +9,7 @@ use std::sync::OnceLock;
 /// The folder of `pre-commit`. The first test that asks installs it, the others wait.
 fn pre_commit() -> &'static Path {
     static BIN: OnceLock<PathBuf> = OnceLock::new();
-    BIN.get_or_init(install_pre_commit)
-}
-
-/// Installs pre-commit into a virtual environment that later runs of the tests use again.
-fn install_pre_commit() -> PathBuf {
-    let venv = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pre-commit-venv");
-    let here = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let works = || {
-        let tool = venv.join("bin/pre-commit");
-        tool.exists() && ran(&mut program(tool.to_str().unwrap(), here, &["--version"])).status.success()
-    };
-    if !works() {
-        let shown = venv.to_str().unwrap();
-        let made = ran(&mut program("python3", here, &["-m", "venv", "--clear", shown]));
-        assert!(made.status.success(), "this test needs python3 with venv:\n{made}");
-        let python = venv.join("bin/python");
-        let args = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "pre-commit"];
-        let installed = ran(&mut program(python.to_str().unwrap(), here, &args));
-        assert!(installed.status.success(), "pip must be able to install pre-commit:\n{installed}");
-        assert!(works(), "pre-commit is installed and does not start");
-    }
-    venv.join("bin")
+    BIN.get_or_init(|| tools("pre-commit-venv", &["pre-commit"], &["pre-commit"]))
 }
 
 /// A program with pre-commit and the tool under test on PATH.

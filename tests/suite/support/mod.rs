@@ -1,8 +1,8 @@
 //! Helpers of the tests through the binary: a small C library in a directory of its own, runs of the tool in it, a
 //! model that answers from a list, and the state of a tree for comparison. `server` is the scripted HTTP server,
 //! `wire` the protocols of model servers, `clib` and `real` have whole C libraries, `builds` removes build
-//! products, `shape` reduces JSON to its structure, `compiled` finds the functions that a compiler sees, and `abi`
-//! compares how C and Rust call them.
+//! products, `python` installs programs with pip, `shape` reduces JSON to its structure, `compiled` finds the functions
+//! that a compiler sees, and `abi` compares how C and Rust call them.
 
 #![allow(clippy::unwrap_used, dead_code, reason = "test code; the benches take parts of it")]
 
@@ -11,6 +11,7 @@ pub mod builds;
 pub mod clib;
 pub mod compiled;
 pub mod git;
+pub mod python;
 pub mod real;
 pub mod server;
 pub mod shape;
