@@ -2,6 +2,7 @@
 //! formats them and prints nothing.
 
 mod bars;
+pub mod ci;
 mod json;
 pub mod page;
 mod plot;

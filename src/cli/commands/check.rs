@@ -1,17 +1,20 @@
 //! `cargo implfuzz check`
 
 use super::Session;
+use super::ci_files::{CiFiles, for_github, within_git};
 use crate::count::count;
 use crate::error::{ExitCode, Result};
 use crate::evidence::status::{Checked, NOTES, Trouble, status};
 use crate::platform::workspace::{find_root, nothing_on_trial};
-use crate::report::printable;
+use crate::report::{ci, printable};
 
 /// Find ports that are unjudged, stale, refuted, audit-rejected or below the accepted grade, without building or running anything
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Symbols, modules such as rust/src/sum.rs, or C files [default: all]
     only: Vec<String>,
+    #[command(flatten)]
+    files: CiFiles,
 }
 
 /// Runs the command.
@@ -21,7 +24,10 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let config = session.config(&root)?;
     let status = status(&root, &config, Some(&root.join(NOTES)))?;
     let checked = Checked::of(&status, &args.only, config.check.least)?;
-    session.screen.result("check", &checked, || text(&checked));
+    let results = ci::of_check(&checked, within_git(&root));
+    let written = args.files.write("check", &results);
+    session.screen.result("check", &checked, || text(&checked) + &for_github(&results));
+    written?;
     Ok(code(&checked))
 }
 

@@ -5,6 +5,7 @@ pub mod agent_guide;
 pub mod check;
 pub mod completions;
 pub mod context;
+pub mod ci_files;
 pub mod contract_learn;
 pub mod contract;
 pub mod coverage;

@@ -1,5 +1,6 @@
 //! `cargo implfuzz verify`
 
+use super::ci_files::{CiFiles, for_github, within_git};
 use super::findings::reproduce;
 use super::overview::overview;
 use super::shard::Shard;
@@ -15,7 +16,8 @@ use crate::judge::verify::{Judgement, Overview, known};
 use crate::judge::{Judge, Judging};
 use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
-use crate::report::{Values, finding, finding_json, printable};
+use crate::report::ci::PortResult;
+use crate::report::{Values, ci, finding, finding_json, printable};
 use crate::store::Store;
 use crate::symbol::SymbolName;
 use crate::verdict::{Measured, Share};
@@ -48,6 +50,8 @@ pub struct Args {
     /// Judge again after each change of the port crate or implfuzz.toml, until Ctrl-C
     #[arg(long, conflicts_with = "shard")]
     watch: bool,
+    #[command(flatten)]
+    files: CiFiles,
 }
 
 /// Runs the command.
@@ -94,6 +98,8 @@ fn once(session: &Session, args: &Args) -> Result<ExitCode> {
         false => None,
     };
     drop(reporter);
+    let results = results(&project, &all)?;
+    let written = args.files.write("verify", &results);
     let findings: Vec<_> = all
         .iter()
         .filter_map(|j| Some((j, j.finding.as_ref()?)))
@@ -128,14 +134,16 @@ fn once(session: &Session, args: &Args) -> Result<ExitCode> {
                 }
                 None => String::new(),
             };
-            match all.is_empty() {
+            let tables = match all.is_empty() {
                 true => "nothing to verify\n".to_owned(),
                 false => {
                     format!("{text}{}\n{}\n{whole}{alone}{survivors}", symbol_tables::judgements(&all), symbol_tables::counts(&all))
                 }
-            }
+            };
+            tables + &for_github(&results)
         },
     );
+    written?;
     Ok(super::status::code(&all, &project))
 }
 
@@ -145,6 +153,13 @@ fn stale(project: &Project) -> Result<Vec<&FunctionPlan>> {
     let asks =
         |plan: &&FunctionPlan| status.of(plan.function.name.as_str()).is_some_and(SymbolStatus::is_stale);
     Ok(project.planned.iter().filter(asks).collect())
+}
+
+/// The judgements for CI servers.
+fn results(project: &Project, all: &[Judgement]) -> Result<Vec<PortResult>> {
+    let (root, config) = (project.workspace.root(), &project.config);
+    let status = status(root, config, None)?;
+    Ok(ci::of_verify(all, &status, config.grade.least, within_git(root)))
 }
 
 /// The state of the port of the whole library.

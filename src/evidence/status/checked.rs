@@ -6,6 +6,7 @@ use crate::config::Least;
 use crate::error::{Error, ErrorKind, Result};
 use crate::evidence::grade::is_enough;
 use crate::project::ported::Ported;
+use crate::verdict::Grade;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -35,11 +36,24 @@ impl Complaint {
     }
 }
 
+/// A port whose evidence holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passed {
+    pub symbol: String,
+    /// Relative to the root.
+    pub file: String,
+    pub line: usize,
+    pub grade: Grade,
+}
+
 /// What a check found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Checked {
     /// By file and line.
     pub symbols: Vec<Complaint>,
+    /// Also by file and line.
+    #[serde(skip)]
+    pub passed: Vec<Passed>,
     /// Ports whose evidence holds, by grade.
     pub holds: BTreeMap<String, usize>,
     /// Functions that were never ported.
@@ -66,6 +80,7 @@ impl Checked {
             }
         }
         checked.symbols.sort_by(|a, b| (&a.file, a.line, &a.symbol).cmp(&(&b.file, b.line, &b.symbol)));
+        checked.passed.sort_by(|a, b| (&a.file, a.line, &a.symbol).cmp(&(&b.file, b.line, &b.symbol)));
         Ok(checked)
     }
 
@@ -80,7 +95,11 @@ impl Checked {
                 let problem = Problem { trouble: Trouble::BelowLeast, line: None, reason };
                 self.symbols.push(Complaint::of(name, status, &problem));
             }
-            (None, Ported::Yes) => *self.holds.entry(grade.word().to_owned()).or_default() += 1,
+            (None, Ported::Yes) => {
+                *self.holds.entry(grade.word().to_owned()).or_default() += 1;
+                let (symbol, file) = (name.to_owned(), status.file.clone());
+                self.passed.push(Passed { symbol, file, line: status.line, grade });
+            }
             (None, Ported::Stub | Ported::Missing) => self.stubs += 1,
         }
     }

@@ -14,7 +14,7 @@ mod rust_side;
 mod symbols;
 mod checked;
 
-pub use checked::{Checked, Complaint};
+pub use checked::{Checked, Complaint, Passed};
 pub use problem::{Problem, Trouble};
 pub use symbols::{Status, SymbolStatus, status};
 

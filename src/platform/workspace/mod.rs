@@ -250,6 +250,11 @@ pub fn find_root(start: Option<&Path>) -> Result<PathBuf> {
     Ok(root.to_owned())
 }
 
+/// The root of the git repository around `root`, or `root` itself. Needs no git, because `check` starts no program.
+pub fn git_root(root: &Path) -> &Path {
+    root.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(root)
+}
+
 fn absolute(dir: &Path) -> Result<PathBuf> {
     let wrong = |what: String| Error::new(ErrorKind::Usage, what);
     let real = dir
