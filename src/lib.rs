@@ -32,6 +32,7 @@ pub mod port;
 pub mod testgen;
 pub mod dropin;
 pub mod survey;
+pub mod export;
 // layer 5: output
 pub mod report;
 // layer 6: the command line

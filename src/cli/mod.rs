@@ -4,7 +4,7 @@ pub mod commands;
 
 use crate::cli::commands::{
     Session, agent_guide, check, completions, context, contract, coverage, demo, doctor, drivers, dropin,
-    findings, fuzz, hook, init, list, man, memory, port, report, stats, status, testgen, verify,
+    export, findings, fuzz, hook, init, list, man, memory, port, report, stats, status, testgen, verify,
 };
 use crate::dropin::wrapper;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
@@ -79,6 +79,7 @@ enum Command {
     Fuzz(fuzz::Args),
     Drivers(drivers::Args),
     Dropin(dropin::Args),
+    Export(export::Args),
     Demo(demo::Args),
     AgentGuide(agent_guide::Args),
     Completions(completions::Args),
@@ -172,6 +173,7 @@ fn dispatch(cli: Cli, screen: Screen) -> Result<ExitCode> {
         Command::Fuzz(args) => fuzz::run(&session, &args),
         Command::Drivers(args) => drivers::run(&session, &args),
         Command::Dropin(args) => dropin::run(&session, &args),
+        Command::Export(args) => export::run(&session, &args),
         Command::Demo(args) => demo::run(&session, &args),
         Command::AgentGuide(args) => agent_guide::run(&session, &args),
         Command::Completions(args) => completions::run(&session, &args, command()),

@@ -18,6 +18,7 @@ mod candidates;
 mod chance;
 mod cheats;
 mod check;
+mod ci;
 mod compiler_limits;
 mod context;
 mod contract;

@@ -13,6 +13,7 @@ pub mod demo;
 pub mod doctor;
 pub mod drivers;
 pub mod dropin;
+pub mod export;
 pub mod port_dry_run;
 pub mod contract_edit;
 pub mod port_explain;
