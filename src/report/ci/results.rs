@@ -72,9 +72,9 @@ fn problem(judgement: &Judgement, status: Option<&SymbolStatus>, least: Least) -
         Grade::Weak | Grade::Verified | Grade::Exhaustive => Rule::BelowLeast,
     };
     let help = match rule {
-        Rule::Refuted | Rule::Audit => format!("correct it, then cargo implfuzz verify {symbol}"),
+        Rule::Refuted | Rule::Audit => Trouble::Refuted.help(symbol.as_str()),
         Rule::Stub | Rule::Missing => format!("cargo implfuzz port {symbol}"),
-        Rule::Stale | Rule::Unjudged => format!("cargo implfuzz verify {symbol}"),
+        Rule::Stale | Rule::Unjudged => Trouble::Stale.help(symbol.as_str()),
         Rule::BelowLeast | Rule::Unverifiable => format!(
             "cargo implfuzz contract {symbol}; `least` under [grade] in implfuzz.toml sets the lowest accepted grade"
         ),
