@@ -225,7 +225,7 @@ fn what_cannot_be_bound_is_listed_with_its_reason() {
     let ran = repo.run(&["list", "--unsupported", "torn.c", "--config", named]);
     ran.ok()
         .shows("torn.c:1:")
-        .shows("0 functions, 0 globals without stub, binding or Rust static; 1 files left out");
+        .shows("0 functions, 0 globals without stub, binding or Rust static; 1 file left out");
     let ran = repo.run(&["list", "--unsupported", "mine"]);
     assert!(!ran.ok().stdout.contains("total"), "{ran}");
     assert_eq!(symbols(&repo, &["--unsupported"]), [""; 0]);
