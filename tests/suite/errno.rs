@@ -81,3 +81,13 @@ fn ports_that_reset_errno_and_ports_that_allocate_pass() {
     let told = repo.run(&[&VERIFY[..], &["--format", "json"]].concat()).json("verify");
     assert_eq!(told["findings"], serde_json::json!([]));
 }
+
+#[test]
+fn a_port_that_is_wrong_for_one_of_all_errors_is_refuted() {
+    let rare = "// SAFETY: libc gives a valid pointer to this thread's errno.
+         if unsafe { *libc::__errno_location() } == libc::EAGAIN { return 0; }";
+    let repo = library(&number("*errno = 0;"), &digits(rare));
+    let told = repo.run(&[&VERIFY[..], &["--format", "json"]].concat()).code(10).json("verify");
+    let findings = told["findings"].as_array().unwrap();
+    assert_eq!((findings.len(), &findings[0]["symbol"]), (1, &"digits".into()), "{told:#}");
+}

@@ -24,6 +24,16 @@ fn judged(ran: &Ran) -> Value {
 }
 
 #[test]
+fn a_port_of_volatile_c_is_never_verified() {
+    let repo = ported();
+    repo.replace("sum.c", "x * 2", "*(volatile uint32_t *)&x * 2");
+    repo.run(&["init"]).ok();
+    let weak = judged(&verify(&repo, &[&MEASURED[..], &["--config", "grade.mutant_seconds=2"]].concat()));
+    let why = "C accesses volatile or atomic memory, and the order of accesses is not compared";
+    assert_eq!((&weak["grade"], &weak["reason"]), (&"weak".into(), &why.into()), "{weak}");
+}
+
+#[test]
 fn a_harness_is_measured_once_and_counts() {
     let repo = ported();
     let unmeasured = judged(verify(&repo, &[]).ok());

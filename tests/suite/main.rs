@@ -28,6 +28,7 @@ mod drivers;
 mod drivers_alone;
 mod drivers_attacks;
 mod drivers_cheats;
+mod drivers_chosen;
 mod drivers_contracts;
 mod drivers_ends;
 mod drivers_files;

@@ -1,6 +1,7 @@
 //! `cargo implfuzz man`
 
 use super::Session;
+use crate::count::count;
 use crate::error::{ExitCode, Result};
 use crate::platform::workspace::write_atomic;
 use clap::Command;
@@ -43,7 +44,7 @@ pub fn run(session: &Session, args: &Args, command: Command) -> Result<ExitCode>
     }
     let files: Vec<&str> = pages.iter().map(|page| page.file.as_str()).collect();
     session.screen.result("man", &json!({ "dir": dir, "files": files }), || {
-        format!("{} manual pages in {}\n", files.len(), dir.display())
+        format!("{} in {}\n", count(files.len(), "manual page"), dir.display())
     });
     Ok(ExitCode::Ok)
 }

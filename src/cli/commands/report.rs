@@ -5,8 +5,8 @@ use crate::error::{ExitCode, Result};
 use crate::judge::Judge;
 use crate::judge::coverage;
 use crate::platform::workspace::write_atomic;
-use crate::project::FunctionPlan;
 use crate::project::ported::Ported;
+use crate::project::{FunctionPlan, init};
 use crate::report::page;
 use crate::survey::Survey;
 use jiff::Timestamp;
@@ -34,6 +34,7 @@ pub fn run(session: &Session, args: &Args, markdown: bool) -> Result<ExitCode> {
         true => session.open_to_run(reporter.as_mut())?,
         false => session.look()?,
     };
+    init::warn(&project, reporter.as_mut());
     let judge = Judge::new(&project, &session.interrupt);
     let mut reach = Vec::new();
     if args.coverage {

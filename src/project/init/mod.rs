@@ -44,7 +44,8 @@ pub fn init(
     reporter.event(Event::StepStarted { step: "reading the C library".into(), total: None });
     let is_first = Workspace::is_untouched(dir);
     let project = match Project::load(Workspace::create(dir)?, options, interrupt) {
-        Err(error) if is_first => {
+        // Another `init` may have finished meanwhile.
+        Err(error) if is_first && !dir.join(CONFIG_FILE).exists() => {
             Workspace::remove_private(dir)?;
             return Err(error);
         }
