@@ -114,7 +114,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Color::Always => Some(true),
         Color::Never => Some(false),
     });
-    let screen = Screen { json: cli.format == Format::Json };
+    let github = std::env::var("GITHUB_ACTIONS").as_deref() == Ok("true");
+    let screen = Screen { json: cli.format == Format::Json, github };
     match dispatch(cli, screen) {
         Ok(code) => code,
         Err(error) => {

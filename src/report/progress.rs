@@ -1,6 +1,7 @@
 //! Events for people: lines on standard error, with progress bars where it is a terminal.
 
 use super::bars::Bars;
+use super::ci::inert;
 use super::printable::printable;
 use super::settle;
 use super::tables::{self, BAD, BOLD, FAINT, GOOD, Values, WARN};
@@ -26,6 +27,8 @@ pub enum Verbosity {
 pub struct Terminal {
     out: Box<dyn Write>,
     verbosity: Verbosity,
+    /// A runner of GitHub reads the lines.
+    github: bool,
     bars: Option<Bars>,
     /// Symbols in work; if there are several, each line names its symbol.
     open: BTreeSet<SymbolName>,
@@ -35,22 +38,23 @@ pub struct Terminal {
 
 impl Terminal {
     /// Writes to standard error: bars on a terminal, colours unless `NO_COLOR` is set.
-    pub fn stderr(verbosity: Verbosity) -> Self {
+    pub fn stderr(verbosity: Verbosity, github: bool) -> Self {
         let bars = std::io::stderr().is_terminal() && verbosity > Verbosity::Quiet;
         let mut terminal = Self::to(Box::new(anstream::stderr()), verbosity);
-        terminal.bars = bars.then(Bars::new);
+        (terminal.bars, terminal.github) = (bars.then(Bars::new), github);
         terminal
     }
 
     /// Writes to any stream as plain lines with ANSI colours.
     pub fn to(out: Box<dyn Write>, verbosity: Verbosity) -> Self {
-        Self { out, verbosity, bars: None, open: BTreeSet::new(), c_faults: BTreeSet::new() }
+        Self { out, verbosity, github: false, bars: None, open: BTreeSet::new(), c_faults: BTreeSet::new() }
     }
 
     fn say(&mut self, at: Verbosity, text: &str) {
         if self.verbosity < at {
             return;
         }
+        let text = if self.github { &inert(text) } else { text };
         let out = &mut self.out;
         let mut print = || settle(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
         match &self.bars {

@@ -1,9 +1,11 @@
 //! Writes results to standard output, errors to standard error and questions to the terminal.
 
+use super::ci::{PortResult, annotations, inert};
 use super::printable::printable;
 use super::{json, settle, tables};
 use crate::error::{Error, Result};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::io::{BufRead, IsTerminal, Write};
 
 /// Writes a command's results as text or JSON.
@@ -11,13 +13,28 @@ use std::io::{BufRead, IsTerminal, Write};
 pub struct Screen {
     /// One JSON object per line instead of text.
     pub json: bool,
+    /// A runner of GitHub reads the output, and obeys lines that begin like commands.
+    pub github: bool,
 }
 
 impl Screen {
     /// Writes text to standard output; colours only on a terminal that wants them.
     pub fn text(self, text: &str) {
+        let text = self.inert(text);
         let mut out = anstream::stdout().lock();
         settle(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+    }
+
+    /// Writes annotations, which are commands to GitHub's runner; nothing elsewhere.
+    pub fn annotations(self, results: &[PortResult]) {
+        if self.github && !self.json {
+            self.bytes(annotations(results).as_bytes());
+        }
+    }
+
+    /// Text that the runner does not take for commands.
+    fn inert(self, text: &str) -> Cow<'_, str> {
+        if self.github { Cow::Owned(inert(text)) } else { Cow::Borrowed(text) }
     }
 
     /// Writes bytes unchanged: files, inputs, generated code.
@@ -41,7 +58,7 @@ impl Screen {
             self.bytes(json::error_line(error).as_bytes());
         } else {
             let mut err = anstream::stderr().lock();
-            settle(err.write_all(tables::error(error).as_bytes()).and_then(|()| err.flush()));
+            settle(err.write_all(self.inert(&tables::error(error)).as_bytes()).and_then(|()| err.flush()));
         }
     }
 }

@@ -274,3 +274,15 @@ fn a_workflow_that_someone_changed_is_replaced_only_by_force() {
     assert_eq!(jobs["verify"]["strategy"]["matrix"]["shard"], serde_json::json!([1, 2]));
     repo.run(&["export", "github", "--shards", "0"]).code(2);
 }
+
+#[test]
+fn c_text_gives_no_commands_to_the_runner() {
+    let repo = Repo::library();
+    repo.replace("sum.c", "/* Doubles. */", "/* Doubles.\n::stop-commands::forged\n */");
+    repo.run(&["init"]).ok();
+    let shown = repo.run(&["context", "twice"]);
+    assert!(shown.ok().stdout.contains("\n::stop-commands::forged"), "{shown}");
+    let ran = on_github(&repo, &["context", "twice"]);
+    ran.ok().shows(": :stop-commands::forged");
+    assert!(annotations(&ran).is_empty(), "{ran}");
+}

@@ -1,7 +1,7 @@
 //! `cargo implfuzz check`
 
 use super::Session;
-use super::ci_files::{CiFiles, for_github, within_git};
+use super::ci_files::{CiFiles, within_git};
 use crate::count::count;
 use crate::error::{ExitCode, Result};
 use crate::evidence::status::{Checked, NOTES, Trouble, status};
@@ -26,7 +26,8 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let checked = Checked::of(&status, &args.only, config.check.least)?;
     let results = ci::of_check(&checked, within_git(&root));
     let written = args.files.write("check", &results);
-    session.screen.result("check", &checked, || text(&checked) + &for_github(&results));
+    session.screen.result("check", &checked, || text(&checked));
+    session.screen.annotations(&results);
     written?;
     Ok(code(&checked))
 }

@@ -1,8 +1,8 @@
-//! `--junit` and `--sarif`: results of ports as files for CI servers; and annotations where GitHub runs the command.
+//! `--junit` and `--sarif`: results of ports as files for CI servers.
 
 use crate::error::Result;
 use crate::platform::workspace::{git_root, write_atomic};
-use crate::report::ci::{PortResult, annotations, junit, sarif};
+use crate::report::ci::{PortResult, junit, sarif};
 use std::path::{Path, PathBuf};
 
 /// The files for CI servers.
@@ -32,12 +32,4 @@ impl CiFiles {
 /// The target repository, relative to the root of the git repository, to which CI servers relate paths.
 pub fn within_git(root: &Path) -> &Path {
     root.strip_prefix(git_root(root)).unwrap_or(Path::new(""))
-}
-
-/// What a runner of GitHub reads in the output; nothing elsewhere.
-pub fn for_github(results: &[PortResult]) -> String {
-    match std::env::var("GITHUB_ACTIONS").as_deref() {
-        Ok("true") => annotations(results),
-        _ => String::new(),
-    }
 }

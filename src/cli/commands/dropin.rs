@@ -38,7 +38,7 @@ pub fn compile(arguments: &[OsString]) -> ExitCode {
         Ok(true) => ExitCode::Ok,
         Ok(false) => ExitCode::Error,
         Err(error) => {
-            Screen { json: false }.error(&error);
+            Screen { json: false, github: false }.error(&error);
             error.kind().exit_code()
         }
     }

@@ -60,7 +60,11 @@ pub struct Session {
 impl Session {
     /// The reporter of events.
     pub fn reporter(&self) -> Box<dyn Reporter> {
-        if self.screen.json { Box::new(Json::stdout()) } else { Box::new(Terminal::stderr(self.verbosity)) }
+        if self.screen.json {
+            Box::new(Json::stdout())
+        } else {
+            Box::new(Terminal::stderr(self.verbosity, self.screen.github))
+        }
     }
 
     /// Opens the repository, updates generated files, and opens its store.

@@ -1,6 +1,6 @@
 //! `cargo implfuzz verify`
 
-use super::ci_files::{CiFiles, for_github, within_git};
+use super::ci_files::{CiFiles, within_git};
 use super::findings::reproduce;
 use super::overview::overview;
 use super::shard::Shard;
@@ -134,15 +134,15 @@ fn once(session: &Session, args: &Args) -> Result<ExitCode> {
                 }
                 None => String::new(),
             };
-            let tables = match all.is_empty() {
+            match all.is_empty() {
                 true => "nothing to verify\n".to_owned(),
                 false => {
                     format!("{text}{}\n{}\n{whole}{alone}{survivors}", symbol_tables::judgements(&all), symbol_tables::counts(&all))
                 }
-            };
-            tables + &for_github(&results)
+            }
         },
     );
+    session.screen.annotations(&results);
     written?;
     Ok(super::status::code(&all, &project))
 }

@@ -6,7 +6,7 @@ mod results;
 mod rule;
 mod sarif;
 
-pub use annotations::annotations;
+pub use annotations::{annotations, inert};
 pub use junit::junit;
 pub use results::{of_check, of_verify};
 pub use rule::Rule;
