@@ -3,6 +3,10 @@
 //! Verdicts about ports are values (see `verdict`), never errors. An error states the failure, its place
 //! and, where there is one, the command that fixes it.
 
+pub mod code;
+
+pub use code::Code;
+
 use std::fmt;
 
 /// Process exit codes; documented in `docs/formats.md`.
@@ -57,6 +61,23 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// The code that explains it.
+    pub fn code(self) -> Code {
+        match self {
+            Self::Environment => Code::Environment,
+            Self::Usage => Code::Usage,
+            Self::Config => Code::Config,
+            Self::C => Code::C,
+            Self::Build => Code::Build,
+            Self::Model => Code::Model,
+            Self::Store => Code::Store,
+            Self::Io => Code::Io,
+            Self::Budget => Code::Budget,
+            Self::Interrupted => Code::Interrupted,
+            Self::Internal => Code::Internal,
+        }
+    }
+
     /// The exit code that a process ends with on an error of this kind.
     pub fn exit_code(self) -> ExitCode {
         match self {

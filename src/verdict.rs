@@ -1,5 +1,6 @@
 //! What is said about a port, and how strongly. Values only; who arrives at them lives in `fuzz` and `verify`.
 
+use crate::error::Code;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -145,6 +146,30 @@ pub enum FindingClass {
 }
 
 impl FindingClass {
+    /// The code that explains it.
+    pub fn code(self) -> Code {
+        match self {
+            Self::Mismatch => Code::Mismatch,
+            Self::Panic => Code::Panic,
+            Self::Abort => Code::Abort,
+            Self::Timeout => Code::Timeout,
+            Self::OutOfMemory => Code::OutOfMemory,
+            Self::OutOfBounds => Code::OutOfBounds,
+            Self::Leak => Code::Leak,
+            Self::SystemCall => Code::SystemCall,
+            Self::State => Code::State,
+            Self::SilentExit => Code::SilentExit,
+            Self::HeapBufferOverflow
+            | Self::StackBufferOverflow
+            | Self::GlobalBufferOverflow
+            | Self::UseAfterFree
+            | Self::DoubleFree
+            | Self::NullDeref
+            | Self::IntegerUb => Code::Sanitizer,
+            Self::NonDeterminism => Code::NonDeterminism,
+        }
+    }
+
     /// One word, as in tables, JSON and the database.
     pub fn word(self) -> &'static str {
         self.into()

@@ -4,7 +4,8 @@ pub mod commands;
 
 use crate::cli::commands::{
     Session, agent_guide, check, completions, context, contract, coverage, demo, doctor, drivers, dropin,
-    export, findings, fuzz, hook, init, list, man, memory, port, report, stats, status, testgen, verify,
+    explain, export, findings, fuzz, hook, init, list, man, memory, port, report, stats, status, testgen,
+    verify,
 };
 use crate::dropin::wrapper;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
@@ -81,6 +82,7 @@ enum Command {
     Dropin(dropin::Args),
     Export(export::Args),
     Demo(demo::Args),
+    Explain(explain::Args),
     AgentGuide(agent_guide::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -176,6 +178,7 @@ fn dispatch(cli: Cli, screen: Screen) -> Result<ExitCode> {
         Command::Dropin(args) => dropin::run(&session, &args),
         Command::Export(args) => export::run(&session, &args),
         Command::Demo(args) => demo::run(&session, &args),
+        Command::Explain(args) => explain::run(&session, &args),
         Command::AgentGuide(args) => agent_guide::run(&session, &args),
         Command::Completions(args) => completions::run(&session, &args, command()),
         Command::Man(args) => man::run(&session, &args, command()),

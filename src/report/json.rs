@@ -68,7 +68,7 @@ pub(super) fn error_line(error: &Error) -> String {
     };
     let exit_code = error.kind().exit_code() as u8;
     let fields = json!({
-        "kind": kind, "message": error.to_string(), "help": error.help_text(), "exit_code": exit_code,
+        "kind": kind, "code": error.kind().code(), "message": error.to_string(), "help": error.help_text(), "exit_code": exit_code,
     });
     line("error", &fields)
 }
@@ -109,7 +109,7 @@ pub fn finding_json(finding: &Finding) -> Value {
         parts.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect()
     };
     let mut value = json!({
-        "class": finding.class.word(), "what": finding.what, "input": input, "args": parts(&finding.args),
+        "class": finding.class.word(), "code": finding.class.code(), "what": finding.what, "input": input, "args": parts(&finding.args),
         "oracle": parts(&finding.oracle), "subject": parts(&finding.subject),
     });
     if let Some(place) = &finding.place {
@@ -152,7 +152,7 @@ mod tests {
     fn errors_carry_help_and_exit_code() {
         let error = Error::new(ErrorKind::Config, "bad").help("mend");
         let value: Value = serde_json::from_str(&error_line(&error)).unwrap();
-        assert_eq!(value["type"], "error");
+        assert_eq!((&value["type"], &value["code"]), (&json!("error"), &json!("E0003")));
         assert_eq!((&value["help"], &value["exit_code"]), (&json!("mend"), &json!(2)));
     }
 

@@ -17,9 +17,10 @@ pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
 pub(super) const WARN: Style = AnsiColor::Yellow.on_default().bold();
 pub(super) const FAINT: Style = Style::new().dimmed();
 
-/// An error as `error: …` and `  help: …`.
+/// An error as `error[CODE]: …` and `  help: …`.
 pub fn error(error: &Error) -> String {
-    let mut text = format!("{BAD}error:{BAD:#} {}\n", printable(&error.to_string()));
+    let code = error.kind().code().word();
+    let mut text = format!("{BAD}error[{code}]:{BAD:#} {}\n", printable(&error.to_string()));
     if let Some(help) = error.help_text() {
         text += &format!("  {BOLD}help:{BOLD:#} {}\n", printable(help));
     }
@@ -137,8 +138,8 @@ mod tests {
     #[test]
     fn errors_say_what_and_help() {
         let e = Error::new(ErrorKind::Io, "no disk").context("saving").help("buy one");
-        assert_eq!(plain(&error(&e)), "error: saving: no disk\n  help: buy one\n");
-        assert_eq!(plain(&error(&Error::interrupted())), "error: interrupted\n");
+        assert_eq!(plain(&error(&e)), "error[E0008]: saving: no disk\n  help: buy one\n");
+        assert_eq!(plain(&error(&Error::interrupted())), "error[E0011]: interrupted\n");
     }
 
     #[test]

@@ -18,7 +18,8 @@ fn root() -> &'static Path {
 
 /// The README, the changelog and all pages.
 fn documents() -> Vec<PathBuf> {
-    let pages = std::fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let pages = ["docs", "docs/errors"].map(|folder| std::fs::read_dir(root().join(folder)).unwrap());
+    let pages = pages.into_iter().flatten().map(|entry| entry.unwrap().path());
     let mut all: Vec<PathBuf> =
         pages.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect();
     all.extend(["README.md", "CHANGELOG.md", "DESIGN.md"].map(|name| root().join(name)));

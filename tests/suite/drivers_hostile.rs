@@ -502,7 +502,7 @@ fn a_full_disk_loses_nothing() {
             drop(std::fs::remove_file(corpus(&repo, "keeps").with_file_name("made-of")));
             fill(&private, *free);
             let ran = repo.run(args);
-            ran.fails(1, &["error: ", private.to_str().unwrap()]);
+            ran.fails(1, &["error[E000", private.to_str().unwrap()]);
             assert!(ran.stderr.contains("space"), "{ran}");
             assert!(ran.stderr.contains("free disk space (`df -h"), "{ran}");
             std::fs::remove_file(private.join("ballast")).unwrap();

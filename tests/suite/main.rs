@@ -43,6 +43,7 @@ mod drivers_written;
 mod dropin;
 mod errno;
 mod exhaustive;
+mod explain;
 mod exported;
 mod faults;
 mod feasibility;

@@ -39,7 +39,14 @@ pub fn text(checked: &Checked) -> String {
         // The reason says itself that it is the audit.
         let trouble = if c.trouble == Trouble::Audit { "" } else { &format!("{}: ", c.trouble.word()) };
         let reason = printable(&c.reason);
-        text += &format!("{}:{}: {}: {trouble}{reason}\n  help: {}\n", c.file, c.line, c.symbol, c.help);
+        text += &format!(
+            "{}:{}: {}: {trouble}{reason} [{}]\n  help: {}\n",
+            c.file,
+            c.line,
+            c.symbol,
+            c.code.word(),
+            c.help
+        );
     }
     let holds: Vec<String> = checked.holds.iter().map(|(grade, count)| format!("{count} {grade}")).collect();
     let fresh: usize = checked.holds.values().sum();

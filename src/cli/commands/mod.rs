@@ -17,6 +17,7 @@ pub mod export;
 pub mod port_dry_run;
 pub mod contract_edit;
 pub mod port_explain;
+pub mod explain;
 pub mod findings;
 pub mod fuzz;
 pub mod hook;

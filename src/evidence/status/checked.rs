@@ -3,7 +3,7 @@
 use super::problem::{Problem, Trouble};
 use super::symbols::{Status, SymbolStatus};
 use crate::config::Least;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Code, Error, ErrorKind, Result};
 use crate::evidence::grade::is_enough;
 use crate::project::ported::Ported;
 use crate::verdict::Grade;
@@ -18,6 +18,7 @@ pub struct Complaint {
     pub file: String,
     pub line: usize,
     pub trouble: Trouble,
+    pub code: Code,
     pub reason: String,
     /// The command that mends it.
     pub help: String,
@@ -30,6 +31,7 @@ impl Complaint {
             file: status.file.clone(),
             line: problem.line.unwrap_or(status.line),
             trouble: problem.trouble,
+            code: problem.trouble.code(),
             reason: problem.reason.clone(),
             help: problem.trouble.help(name),
         }

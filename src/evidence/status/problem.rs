@@ -1,6 +1,7 @@
 //! What can be wrong with a function, and every sentence that `check`, `status` and the hook say about it. `symbols` decides
 //! which of them holds.
 
+use crate::error::Code;
 use crate::evidence::fingerprint::Fingerprint;
 use crate::evidence::lock::LOCK_FILE;
 use serde::Serialize;
@@ -30,6 +31,19 @@ impl Trouble {
     /// One word, as in text.
     pub fn word(self) -> &'static str {
         self.into()
+    }
+
+    /// The code that explains it.
+    pub fn code(self) -> Code {
+        match self {
+            Self::BelowLeast => Code::BelowLeast,
+            Self::Unjudged => Code::Unjudged,
+            Self::Stale => Code::Stale,
+            Self::Stub => Code::Stub,
+            Self::Missing => Code::Missing,
+            Self::Refuted => Code::Refuted,
+            Self::Audit => Code::Audit,
+        }
     }
 
     /// Whether `verify --stale` judges the port.
