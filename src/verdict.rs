@@ -186,6 +186,42 @@ pub struct CallInPlace {
     /// Number of the allocation in that call that fails on both sides, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failing: Option<NonZeroU64>,
+    /// What the system answers otherwise in that call than it did in the driver's execution, on both sides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_answer: Option<OtherAnswer>,
+}
+
+/// An answer of the system that could have been, and was not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherAnswer {
+    /// The function of the C library.
+    pub function: String,
+    pub how: Answered,
+}
+
+/// How the system answers otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answered {
+    /// Fewer bytes or items than were asked for.
+    Fewer,
+    /// The end of the file.
+    End,
+    Failure,
+    /// Another number, time or text.
+    Other,
+}
+
+impl std::fmt::Display for OtherAnswer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { function, how } = self;
+        match how {
+            Answered::Fewer => write!(f, "{function} does less than it is asked for"),
+            Answered::End => write!(f, "{function} finds the end"),
+            Answered::Failure => write!(f, "{function} fails"),
+            Answered::Other => write!(f, "{function} gives another answer"),
+        }
+    }
 }
 
 /// One input on which the port and the C original disagree, minimised.

@@ -58,6 +58,7 @@ enum Mark {
     Frees,
     Back,
     Ends,
+    Erases,
     Errno,
     Keeps,
     Locale,
@@ -265,6 +266,11 @@ pub fn allocates(name: &str) -> bool {
 /// Whether it frees the block in its first argument.
 pub fn frees(name: &str) -> bool {
     has(name, Mark::Frees)
+}
+
+/// Whether it erases memory that nobody reads afterwards, which no compiler may leave out.
+pub fn erases(name: &str) -> bool {
+    has(name, Mark::Erases)
 }
 
 /// Whether it returns null or a pointer into its first argument.

@@ -58,6 +58,9 @@ const NEW_CALL_MS: u64 = 50;
 /// Maximum number of times that the C original may end its process unnoticed by the guard.
 const ENDS: usize = 16;
 
+/// The stack of both sides, bytes, as many threads have it: a port must not need more where C does not.
+const STACK: u64 = 1 << 20;
+
 /// An input with the effects of C.
 type Known<'a> = (&'a Vec<u8>, &'a Parts);
 
@@ -258,6 +261,7 @@ impl Campaign {
             .job_on("apart", "inputs-apart", framed(inputs))?
             .env("IMPLFUZZ_FROM", part.from.to_string())
             .env("IMPLFUZZ_SECONDS", part.time.as_secs().to_string())
+            .stack(STACK)
             .timeout(time_limits::ISOLATED_REPLAY + part.time * 2);
         if let (Some(c_code), Subject::Port) = (&self.shipped, side) {
             job = job.env("IMPLFUZZ_C_CODE", &c_code.0);

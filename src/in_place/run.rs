@@ -255,6 +255,7 @@ pub fn replace(
                     input: nth(inputs, input),
                     call: 0,
                     failing: None,
+                    other_answer: None,
                     excuse: None,
                     places: Vec::new(),
                     excused: Vec::new(),

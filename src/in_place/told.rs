@@ -1,5 +1,6 @@
 //! How a candidate was told from C, as the judge reports it.
 
+use crate::verdict::{Answered, OtherAnswer};
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
@@ -33,6 +34,8 @@ pub struct Told {
     pub call: u64,
     /// Number of the allocation that fails in this call, from 1.
     pub failing: Option<NonZeroU64>,
+    /// What the system answers otherwise than it did, for both sides.
+    pub other_answer: Option<OtherAnswer>,
     /// Why it may be right.
     pub excuse: Option<Excuse>,
     /// Where memory differs: the first words.
@@ -83,13 +86,14 @@ impl Told {
     /// Reads what `judge.c` says of a candidate that was told from C, behind its number; `file_of` knows the inputs.
     pub(super) fn read(words: &[&str], file_of: impl Fn(&str) -> PathBuf) -> Self {
         let word = |at: usize| words.get(at).copied().unwrap_or_default();
-        let places = word(5);
+        let places = word(6);
         Self {
             difference: word(0).parse().ok().and_then(Difference::from_repr).unwrap_or(Difference::Memory),
             input: file_of(word(1)),
             call: parse(word(2)) as u64,
             failing: NonZeroU64::new(parse(word(3)) as u64),
-            excuse: word(4).parse().ok().and_then(Excuse::from_repr),
+            other_answer: other_answer(word(4)),
+            excuse: word(5).parse().ok().and_then(Excuse::from_repr),
             results: places.strip_prefix('=').and_then(two_words),
             excused: places.split(',').filter_map(|word| word.strip_prefix('~')).map(place).collect(),
             places: places
@@ -97,9 +101,20 @@ impl Told {
                 .filter(|word| word.contains('@') && !word.starts_with('~'))
                 .map(place)
                 .collect(),
-            said: words.get(6..).unwrap_or_default().join(" "),
+            said: words.get(7..).unwrap_or_default().join(" "),
         }
     }
+}
+
+fn other_answer(word: &str) -> Option<OtherAnswer> {
+    let (function, how) = word.split_once(':')?;
+    let how = match how {
+        "fewer" => Answered::Fewer,
+        "end" => Answered::End,
+        "fails" => Answered::Failure,
+        _ => Answered::Other,
+    };
+    Some(OtherAnswer { function: function.to_owned(), how })
 }
 
 fn place(word: &str) -> Place {
@@ -131,9 +146,11 @@ mod tests {
 
     #[test]
     fn a_line_of_the_judge_is_read() {
-        let line = "2 3 7 0 0 1:16+0:816@240=4:5:a,?@3,~0:8@0=0:400010:400013 it panicked";
+        let line = "2 3 7 0 read:fewer 0 1:16+0:816@240=4:5:a,?@3,~0:8@0=0:400010:400013 it panicked";
         let told = Told::read(&line.split(' ').collect::<Vec<_>>(), |input| PathBuf::from(input));
         assert_eq!((told.difference, told.call, told.failing), (Difference::Memory, 7, None));
+        let answer = OtherAnswer { function: "read".into(), how: Answered::Fewer };
+        assert_eq!(told.other_answer, Some(answer));
         assert_eq!((told.input, told.excuse, &*told.said), ("3".into(), None, "it panicked"));
         let words = Words { at: 4, c: 5u64.to_le_bytes(), own: 10u64.to_le_bytes() };
         let first = Place { at: vec![(1, 16), (0, 816)], bytes: 240, words: Some(words) };
@@ -141,9 +158,12 @@ mod tests {
         let words = Words { at: 0, c: 0x400010u64.to_le_bytes(), own: 0x400013u64.to_le_bytes() };
         assert_eq!(told.excused, [Place { at: vec![(0, 8)], bytes: 0, words: Some(words) }]);
         assert_eq!(told.results, None);
-        let result = Told::read(&["1", "1", "1", "2", "1", "=0:ff:0"], |input| PathBuf::from(input));
+        let result = Told::read(&["1", "1", "1", "2", "-", "1", "=0:ff:0"], |input| PathBuf::from(input));
         assert_eq!((result.excuse, result.places.len()), (Some(Excuse::Moved), 0));
         assert_eq!(result.results.unwrap().c[0], 255);
-        assert_eq!(Told::read(&["12", "1", "1", "0", "0", "-"], |input| PathBuf::from(input)).places, []);
+        assert_eq!(
+            Told::read(&["12", "1", "1", "0", "-", "0", "-"], |input| PathBuf::from(input)).places,
+            []
+        );
     }
 }

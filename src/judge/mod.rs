@@ -12,6 +12,7 @@ mod c_links;
 mod c_side;
 mod compile_errors;
 mod engine;
+mod left_out;
 mod length_literals;
 mod outcome;
 mod port_audit;

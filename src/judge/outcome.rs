@@ -81,6 +81,13 @@ impl Outcome {
         Self { grade, shortcomings, stats, proofs, drivers: DriversUsed::default() }
     }
 
+    /// The same, but weak, for one more reason.
+    #[must_use]
+    pub fn weak(self, why: String) -> Self {
+        let shortcomings = self.shortcomings.into_iter().chain([why]).collect();
+        Self { grade: Grade::Weak, shortcomings, ..self }
+    }
+
     /// With what drivers' executions say of the port. Evidence adds up; and where that of drivers is enough alone, no
     /// contract matters.
     #[must_use]

@@ -41,8 +41,8 @@ impl Judge<'_> {
         own.and_then(|own| own.unsafe_most).unwrap_or(0)
     }
 
-    /// The outcome of a run of the port in the tree, with its proofs, and with what drivers' executions say. It becomes weak if the port has more `unsafe`
-    /// than before. `callees_in_c` are the functions that the port calls and that still run as C.
+    /// The outcome of a run of the port in the tree, with its proofs, and with what drivers' executions say. It
+    /// becomes weak if the port has more `unsafe` than before, or leaves out what C erases. `callees_in_c` are the functions that the port calls and that still run as C.
     ///
     /// # Errors
     /// If the module is not valid Rust.
@@ -65,6 +65,10 @@ impl Judge<'_> {
         if !outcome.grade.holds() {
             return Ok(outcome);
         }
+        let outcome = match self.left_out(planned)? {
+            Some(why) => outcome.weak(why),
+            None => outcome,
+        };
         let lock = Lock::load(self.project.workspace.root())?.unwrap_or_default();
         let Some(before) = least(&lock, planned.function.name.as_str()) else { return Ok(outcome) };
         let module = self.project.module(&planned.function.module)?;
@@ -72,12 +76,10 @@ impl Judge<'_> {
         if count <= before.max(self.allowed(planned)) {
             return Ok(outcome);
         }
-        let mut shortcomings = outcome.shortcomings;
-        shortcomings.push(format!(
+        Ok(outcome.weak(format!(
             "`unsafe` {count} times, {before} before (`unsafe = {count}` under [symbols.{}] allows it)",
             planned.function.name
-        ));
-        Ok(Outcome { grade: Grade::Weak, shortcomings, ..outcome })
+        )))
     }
 
     /// The limit for the next port, if it is below this port's count.

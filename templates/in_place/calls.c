@@ -24,6 +24,15 @@ int implfuzz_is_chosen(const struct counts *own, size_t candidates)
     return call <= 3 || (call & (call - 1)) == 0 || (call + STATE->salt) * 0x9e3779b97f4a7c15u >> 58 == 0;
 }
 
+/* Judged calls that are all judged with other answers, too; of the later ones, one in so many. */
+#define CHANGED_FIRST 32
+#define CHANGED_LATER 16
+
+int implfuzz_is_for_changes(const struct counts *own)
+{
+    return STATE->tape.count != 0 && (own->judged < CHANGED_FIRST || own->judged % CHANGED_LATER == 0);
+}
+
 /* Bytes behind a pointer to the driver's stack. */
 #define BYTES_ON_STACK 64
 

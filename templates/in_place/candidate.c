@@ -19,6 +19,8 @@
 #define JUDGE_STACK_BYTES ((size_t)1 << 20)
 #define USED_BYTES ((size_t)1 << 17)
 #define CLEARED_BYTES ((size_t)1 << 14)
+/* What many threads have. Where C needs more, it ends here, too, and the call is not judged. */
+#define NARROW_BYTES ((size_t)1 << 20)
 #define SIGNAL_STACK ((size_t)1 << 16)
 
 void implfuzz_leave(enum difference difference)
@@ -105,6 +107,11 @@ void implfuzz_candidates_make(void)
     implfuzz_watch_system_calls(&STATE->port_runs, &STATE->system_call);
     struct itimerval every = {{0, TICK_MICROSECONDS}, {0, TICK_MICROSECONDS}};
     setitimer(ITIMER_PROF, &every, NULL);
+}
+
+void implfuzz_narrow_candidate_stack(void)
+{
+    mprotect(STATE->candidate_stack, STACK_BYTES - NARROW_BYTES, PROT_NONE);
 }
 
 /* The caller sets `ticks_allowed`. */

@@ -18,6 +18,7 @@
  *   outside.S     calls that leave the process
  *   process.c     calls that would take the process from the judge
  *   tape.c        calls of the system that happen once, for C, and are answered for candidates
+ *   answers.c     what the system could have answered to these
  *   report.c      what the parent process is told
  *   main.c        runs the driver on inputs
  *
@@ -137,7 +138,8 @@ struct region {
 #define OPEN_PAGES 64
 #define STACK_BYTES ((size_t)8 << 20)
 /* Where C's answer is while candidates run: they cannot read it. */
-#define SECRET_BYTES (PAGE + STACK_BYTES + LOG_PAGES * PAGE)
+#define AFTER_BYTES (STACK_BYTES + LOG_PAGES * PAGE)
+#define SECRET_BYTES (PAGE + 2 * AFTER_BYTES)
 
 /* A page that a call wrote. */
 struct logged_page {
@@ -179,6 +181,15 @@ struct tape {
     unsigned char bytes[TAPE_BYTES];
 };
 
+/* How one call of the system is answered otherwise. */
+enum change {
+    AS_REAL,
+    FEWER,  /* bytes or items than were asked for */
+    AT_ITS_END, /* of the file */
+    FAILS,
+    OTHER   /* another number, time or text */
+};
+
 struct state {
     /* Where judging stands. */
     volatile sig_atomic_t judging, in_candidate, tracking;
@@ -199,6 +210,17 @@ struct state {
     /* A stream writes to memory of the program whenever it likes. */
     const char *volatile no_tape;
     struct tape tape;
+    /* answers.c */
+    struct answers {
+        struct tape real; /* what the system answered in the judged call */
+        size_t at;        /* the call that is answered otherwise */
+        enum change how;
+        uint64_t number; /* of the changes: texts and times differ by it */
+        int imagines;    /* C runs, and gets its answers here */
+        int given;
+        size_t next;     /* the first call of `real` that C has not made */
+        uint64_t stream, rest; /* of the changed call: its stream, and the bytes that it did not give */
+    } answers;
 
     struct region regions[2];
     struct logged_page log[LOG_PAGES];
@@ -215,6 +237,9 @@ struct state {
     unsigned char *before, *after; /* LOG_PAGES pages each, in the order of the log */
     /* What C answered: a page, then `stack_after`, then `after`. */
     unsigned char *secret;
+    /* The same of the judged call, while C runs once more; `logged_by_c`: how many pages of the log C wrote. */
+    unsigned char *after_aside, *stack_after_aside;
+    size_t logged_by_c, logged_aside;
     /* The bytes of new memory: what is not written before it is read shows. Each judged call has another one. */
     unsigned char fresh;
     /* The bytes behind blocks: what reads beyond the end finds something else with other inputs. */
@@ -253,7 +278,7 @@ struct state {
     size_t watched_count;
     int is_watching;
     struct counts {
-        uint64_t calls, calls_of_input, judged, judged_of_input, distinct, unsteady;
+        uint64_t calls, calls_of_input, judged, judged_of_input, distinct, unsteady, changes;
         unsigned char killed[CANDIDATES], alive, unclear, allocates, hangs;
         const char *outside;
     } *counts;
@@ -344,6 +369,9 @@ void implfuzz_pages_make(void);
 void implfuzz_keep_after(void);
 void implfuzz_put_back_before(void);
 void implfuzz_put_back_after(void);
+/* C runs once more, and what it left in the judged call is kept for later. */
+void implfuzz_set_after_aside(void);
+void implfuzz_bring_after_back(void);
 /* Whether a candidate wrote behind this block, while it runs. */
 int implfuzz_is_overflown(const unsigned char *block);
 /* The size, and 1, of a block behind which the candidate wrote, and C did not; 0 where there is none. Where the candidate
@@ -433,6 +461,8 @@ void implfuzz_candidates_make(void);
  * where it is: inside of a judged call.
  */
 void *implfuzz_judge_stack(const unsigned char *frame);
+/* Where calls are judged, candidates have a small stack. */
+void implfuzz_narrow_candidate_stack(void);
 /* Gives the part of the candidates' stack that most functions use other bytes. */
 void implfuzz_fill_candidate_stack(unsigned char byte);
 /* The same for a smaller part; all below is as if it had never been used. */
@@ -460,7 +490,18 @@ int implfuzz_record_end(int status, int is_quick);
 int implfuzz_answer_end(int status, int is_quick);
 uint64_t implfuzz_with_answers(uint64_t hash);
 
+/* answers.c */
+/* Keeps what the system answered, and what C left, while C runs with other answers. */
+void implfuzz_answers_begin(void);
+void implfuzz_answers_end(void);
+/* Chooses the change with this number; 0 where no call can be answered otherwise. */
+int implfuzz_change_answer(uint64_t number);
+/* The changed call, and how, as `read:fewer`; `-` where there is none. */
+void implfuzz_change_words(char *text, size_t size);
+
 /* calls.c */
+/* Whether this call is also judged with other answers of the system. */
+int implfuzz_is_for_changes(const struct counts *own);
 int implfuzz_is_chosen(const struct counts *own, size_t candidates);
 int implfuzz_is_distinct(const struct implfuzz_function *function, const struct registers *registers,
                          const unsigned char *stack);

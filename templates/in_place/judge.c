@@ -285,10 +285,11 @@ static int candidates(uint32_t number, const struct call *call, const struct pic
             own->alive--;
         }
         one_line(said);
-        char where[PLACES * PLACE_TEXT];
+        char where[PLACES * PLACE_TEXT], change[64];
+        implfuzz_change_words(change, sizeof change);
         words_of(&places, (struct arguments){&call->registers, call->function->integers}, where, sizeof where);
-        implfuzz_report("killed %u %zu %d %lu %lu %lu %d %s %s\n", number, at, difference, (unsigned long)STATE->input,
-                        (unsigned long)own->calls_of_input, (unsigned long)STATE->failing, places.excuse, where, said);
+        implfuzz_report("killed %u %zu %d %lu %lu %lu %s %d %s %s\n", number, at, difference, (unsigned long)STATE->input,
+                        (unsigned long)own->calls_of_input, (unsigned long)STATE->failing, change, places.excuse, where, said);
     }
     return 1;
 }
@@ -300,23 +301,26 @@ static int candidates(uint32_t number, const struct call *call, const struct pic
 #define FAILING_TICKS 2
 #define FAILING_HANGS 3
 
-/* What C does where an allocation fails: whether it survives, and the allocation was asked for. */
-static int run_without_memory(struct counts *own, const struct call *call, struct picture *c)
+/* What C does where an allocation fails, or where the system answers otherwise: whether it survives, and asked for it. */
+static int run_once_more(struct counts *own, const struct call *call, struct picture *c)
 {
     forget_allocations();
     errno = call->error;
     STATE->said[0] = 0;
     STATE->tape.count = STATE->tape.used = STATE->tape.next = 0;
+    STATE->answers.imagines = STATE->answers.how != AS_REAL;
     STATE->code = NULL;
     STATE->ticks_allowed = implfuzz_patience(FAILING_TICKS);
     unsigned ticks = STATE->ticks;
     enum difference end =
         implfuzz_run(call->original, &call->registers, call->stack, call->function->stack_bytes, &c->result);
     c->error = errno;
+    STATE->answers.imagines = 0;
     own->hangs += end == HUNG;
     STATE->ticks_allowed = implfuzz_patience(STATE->ticks - ticks);
     keep_allocations(c);
-    int is_one = end == SAME && STATE->failed && !STATE->overflow && !implfuzz_has_outgrown();
+    int is_asked = STATE->answers.how == AS_REAL ? STATE->failed : STATE->answers.given;
+    int is_one = end == SAME && is_asked && !STATE->overflow && !implfuzz_has_outgrown();
     STATE->overflow = 0;
     if (is_one) {
         implfuzz_keep_after();
@@ -333,12 +337,35 @@ static void judge_without_memory(uint32_t number, const struct call *call, struc
     for (uint64_t at = 1; at <= FAILING_FIRST + 1 && own->alive; at++) {
         STATE->failing = at <= FAILING_FIRST ? at : at + own->calls % FAILING_LATER;
         /* Where C does not survive it, no port has to; later ones may not even be asked for. */
-        if (!run_without_memory(own, call, c) || !candidates(number, call, c))
+        if (!run_once_more(own, call, c) || !candidates(number, call, c))
             break;
     }
     STATE->failing = 0;
     STATE->outside = NULL;
     memset(c, 0, sizeof *c);
+}
+
+/* Changes of a judged call. */
+#define CHANGES 3
+
+/* Judges the candidates where the system answers otherwise than it did in the judged call, on both sides. */
+static void judge_with_other_answers(uint32_t number, const struct call *call, struct picture *c)
+{
+    struct counts *own = &STATE->counts[number];
+    if (c->ends || !implfuzz_is_for_changes(own))
+        return;
+    struct picture of_call = *c;
+    implfuzz_answers_begin();
+    for (unsigned times = 0; times < CHANGES && own->alive && own->hangs < FAILING_HANGS; times++) {
+        if (!implfuzz_change_answer(own->changes++))
+            break;
+        memset(c, 0, sizeof *c);
+        if (run_once_more(own, call, c))
+            candidates(number, call, c);
+    }
+    implfuzz_answers_end();
+    STATE->outside = NULL;
+    *c = of_call;
 }
 
 /* The candidate runs for C; a difference ends the run of this input. */
@@ -476,6 +503,7 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
             own->judged++;
             own->judged_of_input++;
             own->distinct += implfuzz_is_distinct(function, registers, stack) != 0;
+            judge_with_other_answers(number, &call, c);
         } else {
             own->unsteady++;
         }

@@ -318,6 +318,7 @@ int main(int count, char **words)
         } else if (sscanf(line, "function %lu %lu %lu %lu", &number, &milliseconds, &by_wall, &calls) == 4) {
             work.enough = calls;
             end_function(&work);
+            implfuzz_narrow_candidate_stack();
             begin_function(&work, JUDGES, number, milliseconds, by_wall);
         } else if (strcmp(line, "fail-allocations") == 0) {
             STATE->fails_allocations = 1;

@@ -23,6 +23,8 @@ void implfuzz_pages_make(void)
     STATE->secret = memory(SECRET_BYTES);
     STATE->stack_after = STATE->secret + PAGE;
     STATE->after = STATE->stack_after + STACK_BYTES;
+    STATE->stack_after_aside = STATE->stack_after + AFTER_BYTES;
+    STATE->after_aside = STATE->after + AFTER_BYTES;
 }
 
 /* Keeps what C wrote. */
@@ -32,6 +34,29 @@ void implfuzz_keep_after(void)
         memcpy(STATE->after + at * PAGE, STATE->log[at].address, PAGE);
         STATE->log[at].by_c = 1;
     }
+    STATE->logged_by_c = STATE->logged;
+}
+
+static void exchange(unsigned char **one, unsigned char **other)
+{
+    unsigned char *kept = *one;
+    *one = *other;
+    *other = kept;
+}
+
+void implfuzz_set_after_aside(void)
+{
+    exchange(&STATE->after, &STATE->after_aside);
+    exchange(&STATE->stack_after, &STATE->stack_after_aside);
+    STATE->logged_aside = STATE->logged_by_c;
+}
+
+void implfuzz_bring_after_back(void)
+{
+    exchange(&STATE->after, &STATE->after_aside);
+    exchange(&STATE->stack_after, &STATE->stack_after_aside);
+    for (size_t at = 0; at < STATE->logged; at++)
+        STATE->log[at].by_c = at < STATE->logged_aside;
 }
 
 void implfuzz_put_back_before(void)

@@ -7,7 +7,7 @@
  *     TAPED(NAME, NAME OF THE SAME FUNCTION, ARGUMENTS, {KIND, A, B}, …)
  */
 #define _GNU_SOURCE
-#include "in_place.h"
+#include "tape.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,40 +17,13 @@
 
 const int implfuzz_knows_calls = KNOWS_CALLS;
 
-enum kind {
-    IGNORED,
-    WORD,     /* all bits count */
-    INT,      /* the lower 32 bits count */
-    STREAM,   /* to which the bytes of the first argument go */
-    BYTE,     /* one byte */
-    STRING,   /* read up to its NUL */
-    READ,     /* read, as many bytes as arguments A and B say; B is -1 where A alone does */
-    PRINTED,  /* likewise, of a text that was formatted: its length is the result */
-    WRITTEN,  /* written, at most so many: as many items as the call returns */
-    TEXT,     /* written up to a NUL, at most as many bytes as argument A says */
-    FIXED,    /* A bytes are written, where it is not null */
-    MODE      /* of a file, which counts where the flags in argument A make one */
-};
-
-struct argument {
-    enum kind kind;
-    int a, b;
-};
-
-struct implfuzz_taped {
-    const char *name;
-    uint64_t (*function)(uint64_t, uint64_t, uint64_t, uint64_t);
-    size_t count;
-    struct argument arguments[TAPE_ARGUMENTS];
-};
-
-static int is_output(const struct implfuzz_taped *of)
+int implfuzz_is_output(const struct implfuzz_taped *of)
 {
     return of->count && of->arguments[of->count - 1].kind == STREAM;
 }
 
 /* Whether a call of an output function succeeded, and the result where it does or does not. */
-static int succeeded(const struct implfuzz_taped *of, uint64_t asked, uint64_t result)
+int implfuzz_succeeded(const struct implfuzz_taped *of, uint64_t asked, uint64_t result)
 {
     switch (of->arguments[0].kind) {
     case READ:
@@ -59,7 +32,7 @@ static int succeeded(const struct implfuzz_taped *of, uint64_t asked, uint64_t r
     }
 }
 
-static uint64_t result_of(const struct implfuzz_taped *of, const uint64_t *values, int success)
+uint64_t implfuzz_result_of(const struct implfuzz_taped *of, const uint64_t *values, int success)
 {
     switch (of->arguments[0].kind) {
     case READ: return success ? values[2] : 0;
@@ -134,7 +107,7 @@ static size_t room(const struct argument *argument, const uint64_t *values, uint
     }
 }
 
-static size_t written(const struct argument *argument, const uint64_t *values, uint64_t value, uint64_t result)
+size_t implfuzz_written(const struct argument *argument, const uint64_t *values, uint64_t value, uint64_t result)
 {
     switch (argument->kind) {
     case WRITTEN:
@@ -168,7 +141,7 @@ static void open_written(const struct implfuzz_taped *of, const uint64_t *values
 static void forget_output(const struct implfuzz_taped *of, const uint64_t *values)
 {
     int error = errno;
-    FILE *stream = is_output(of) ? (FILE *)values[of->count - 1] : NULL;
+    FILE *stream = implfuzz_is_output(of) ? (FILE *)values[of->count - 1] : NULL;
     if (stream && fflush(stream) == 0) {
 #ifdef __GLIBC__
         if (stream->_IO_buf_base)
@@ -178,34 +151,41 @@ static void forget_output(const struct implfuzz_taped *of, const uint64_t *value
     errno = error;
 }
 
-/* C's call: it happens, and is kept. Where the tape has no room, C runs on unjudged. */
-static uint64_t record(const struct implfuzz_taped *of, const uint64_t *values)
+struct taped_call *implfuzz_new_call(const struct implfuzz_taped *of, const uint64_t *values)
 {
     struct tape *tape = &STATE->tape;
     size_t bytes = 0;
     for (size_t at = 0; at < of->count; at++)
         bytes += room(&of->arguments[at], values, values[at]);
-    if (tape->count == TAPE_CALLS || bytes > TAPE_BYTES - tape->used) {
+    if (tape->count == TAPE_CALLS || bytes > TAPE_BYTES - tape->used)
+        return NULL;
+    struct taped_call *call = &tape->calls[tape->count++];
+    *call = (struct taped_call){.of = of, .at = tape->used, .asked = values[2]};
+    for (size_t at = 0; at < of->count; at++)
+        call->said[place(of, at)] = said(&of->arguments[at], values, values[at]);
+    return call;
+}
+
+/* C's call: it happens, and is kept. Where the tape has no room, C runs on unjudged. */
+static uint64_t record(const struct implfuzz_taped *of, const uint64_t *values)
+{
+    struct tape *tape = &STATE->tape;
+    struct taped_call *call = implfuzz_new_call(of, values);
+    if (!call) {
         implfuzz_outside(of->name);
         return of->function(values[0], values[1], values[2], values[3]);
     }
-    struct taped_call *call = &tape->calls[tape->count];
-    *call = (struct taped_call){.of = of, .at = tape->used};
-    call->asked = values[2];
-    for (size_t at = 0; at < of->count; at++)
-        call->said[place(of, at)] = said(&of->arguments[at], values, values[at]);
     open_written(of, values);
     int before = errno;
     call->result = of->function(values[0], values[1], values[2], values[3]);
     call->error = errno == before ? 0 : errno;
     forget_output(of, values);
     for (size_t at = 0; at < of->count; at++) {
-        size_t length = written(&of->arguments[at], values, values[at], call->result);
+        size_t length = implfuzz_written(&of->arguments[at], values, values[at], call->result);
         if (length)
             memcpy(tape->bytes + tape->used, (const void *)values[at], length);
         tape->used += length;
     }
-    tape->count++;
     return call->result;
 }
 
@@ -229,30 +209,36 @@ uint64_t implfuzz_with_answers(uint64_t hash)
     return hash;
 }
 
+int implfuzz_is_same_call(const struct taped_call *call, const struct implfuzz_taped *of, const uint64_t *values)
+{
+    if (implfuzz_is_output(of) ? !implfuzz_is_output(call->of) : strcmp(call->of->name, of->name) != 0)
+        return 0;
+    for (size_t at = 0; at < of->count; at++)
+        if (call->said[place(of, at)] != said(&of->arguments[at], values, values[at]))
+            return 0;
+    return 1;
+}
+
 /* A candidate's call. */
 static uint64_t answer(const struct implfuzz_taped *of, const uint64_t *values)
 {
     struct tape *tape = &STATE->tape;
     const struct taped_call *call = &tape->calls[tape->next];
-    int is_same = tape->next < tape->count &&
-                  (is_output(of) ? is_output(call->of) : strcmp(call->of->name, of->name) == 0);
-    for (size_t at = 0; is_same && at < of->count; at++)
-        is_same = call->said[place(of, at)] == said(&of->arguments[at], values, values[at]);
-    if (!is_same)
+    if (tape->next == tape->count || !implfuzz_is_same_call(call, of, values))
         implfuzz_outside(of->name); /* does not return */
     tape->next++;
     const unsigned char *bytes = tape->bytes + call->at;
     for (size_t at = 0; at < of->count; at++) {
         const struct argument *argument = &of->arguments[at];
-        size_t length = written(argument, values, argument->kind == TEXT ? (uint64_t)bytes : values[at], call->result);
+        size_t length = implfuzz_written(argument, values, argument->kind == TEXT ? (uint64_t)bytes : values[at], call->result);
         if (length)
             memcpy((void *)values[at], bytes, length);
         bytes += length;
     }
     if (call->error)
         errno = call->error;
-    if (is_output(of) && (call->of->function != of->function || call->asked != values[2]))
-        return result_of(of, values, succeeded(call->of, call->asked, call->result));
+    if (implfuzz_is_output(of) && (call->of->function != of->function || call->asked != values[2]))
+        return implfuzz_result_of(of, values, implfuzz_succeeded(call->of, call->asked, call->result));
     /* A result that points into an argument, such as that of fgets. */
     for (size_t at = 0; at < of->count; at++)
         if (of->arguments[at].kind == TEXT && call->result)
@@ -265,7 +251,7 @@ static uint64_t taped(const struct implfuzz_taped *of, uint64_t a, uint64_t b, u
     uint64_t values[TAPE_ARGUMENTS] = {a, b, c, d};
     if (STATE->purpose == JUDGES && !STATE->no_tape) {
         if (STATE->in_candidate && !STATE->said[0])
-            return answer(of, values);
+            return STATE->answers.imagines ? implfuzz_imagine(of, values) : answer(of, values);
         if (!STATE->in_candidate) {
             if (STATE->tracking)
                 return record(of, values);

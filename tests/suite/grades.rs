@@ -1,6 +1,6 @@
 //! From proofs to grades, through the binary: the measurements, the stored ones, and the reasons why a port is not verified.
 
-use crate::support::{MEASURED, Ran, Repo, assert_same, reply};
+use crate::support::{MEASURED, Ran, Repo, assert_same, plant, reply};
 use serde_json::Value;
 
 const TWICE: &str = "pub fn twice(x: u32) -> u32 {\n    x.wrapping_mul(2)\n}";
@@ -31,6 +31,36 @@ fn a_port_of_volatile_c_is_never_verified() {
     let weak = judged(&verify(&repo, &[&MEASURED[..], &["--config", "grade.mutant_seconds=2"]].concat()));
     let why = "C accesses volatile or atomic memory, and the order of accesses is not compared";
     assert_eq!((&weak["grade"], &weak["reason"]), (&"weak".into(), &why.into()), "{weak}");
+}
+
+#[test]
+fn what_no_run_on_a_usual_stack_shows_is_found_or_keeps_the_grade_down() {
+    let library = "#include \"keep.h\"\n#include <string.h>\n\
+        void burn(void *at, size_t size) { volatile unsigned char *byte = at; while (size--) *byte++ = 0; }\n\
+        uint32_t mix(uint32_t key) { unsigned char copy[4]; uint32_t sum = key >> 3 ^ key;\n\
+            memcpy(copy, &sum, 4); sum = copy[3] * 7u + copy[0] % 11 + sum; burn(copy, sizeof copy); return sum; }\n\
+        uint32_t pack(uint32_t value) { return (value >> 5) * 3 ^ value; }\n";
+    let header = "#include <stddef.h>\n#include <stdint.h>\nvoid burn(void *at, size_t size);\nuint32_t mix(uint32_t key);\nuint32_t pack(uint32_t value);\n";
+    let repo = Repo::of(&[("keep.h", header), ("keep.c", library)]);
+    let mut module = repo.read("rust/src/keep.rs");
+    let mix = "pub fn mix(key: u32) -> u32 {\n    let sum = key >> 3 ^ key;\n    let copy = sum.to_le_bytes();\n    \
+        (u32::from(copy[3]) * 7 + u32::from(copy[0]) % 11).wrapping_add(sum)\n}";
+    let pack = "pub fn pack(value: u32) -> u32 {\n    core::hint::black_box(&mut [1u8; 3 << 20]);\n    (value >> 5).wrapping_mul(3) ^ value\n}";
+    plant(&mut module, "mix", mix).unwrap();
+    plant(&mut module, "pack", pack).unwrap();
+    repo.write("rust/src/keep.rs", &module);
+    let asked = ["verify", "mix", "pack", "--runs", "20000", "--seconds", "4", "--format", "json"];
+    let ran = repo.run(&[&asked, &MEASURED[..], &["--config", "grade.mutant_seconds=2"]].concat());
+    let json = ran.code(10).json("verify");
+    let of = |at: usize| (json["symbols"][at]["grade"].clone(), json["symbols"][at]["reason"].to_string());
+    let ((mix, why), (pack, overflow)) = (of(0), of(1));
+    assert_eq!(mix, "weak", "{why}");
+    assert!(
+        why.contains("C calls `burn`, which accesses volatile or atomic memory; the port does not"),
+        "{why}"
+    );
+    assert_eq!(pack, "refuted", "{overflow}");
+    assert!(overflow.contains("stack-overflow"), "{overflow}");
 }
 
 #[test]

@@ -26,6 +26,7 @@ mod coverage;
 mod documented_commands;
 mod drivers;
 mod drivers_alone;
+mod drivers_answers;
 mod drivers_attacks;
 mod drivers_cheats;
 mod drivers_chosen;

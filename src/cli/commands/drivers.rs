@@ -160,7 +160,7 @@ fn as_json(
                 let values = differing.and_then(|differing| differing.values.as_ref());
                 json!({
                     "what": told.difference.to_string(), "path": differing.map(|differing| &differing.path),
-                    "c": values.map(|values| &values.c), "port": values.map(|values| &values.port), "unclear": one.unclear(), "input": told.input, "call": told.call, "failing": told.failing, "said": told.said,
+                    "c": values.map(|values| &values.c), "port": values.map(|values| &values.port), "unclear": one.unclear(), "input": told.input, "call": told.call, "failing": told.failing, "other_answer": told.other_answer, "said": told.said,
                 })
             });
             json!({
@@ -247,9 +247,12 @@ fn verdict(one: &PortJudged) -> String {
         let path = one.differing().map(in_words).unwrap_or_default();
         let memory =
             told.failing.map(|nth| format!(", where its allocation {nth} fails")).unwrap_or_default();
+        let answer =
+            told.other_answer.as_ref().map(|answer| format!(", where {}", printable(&answer.to_string())));
+        let answer = answer.unwrap_or_default();
         let unclear = one.unclear().map(|why| format!("; it may be right: {why}")).unwrap_or_default();
         format!(
-            "differs from C ({}{path}) in call {} of input {input}{memory}{said}{unclear}",
+            "differs from C ({}{path}) in call {} of input {input}{memory}{answer}{said}{unclear}",
             told.difference, told.call
         )
     });

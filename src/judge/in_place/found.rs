@@ -26,7 +26,12 @@ pub(super) fn finding(
     let part = |value: &str| vec![(what.clone(), value.to_owned())];
     let values = differing.and_then(|differing| differing.values.as_ref());
     let (oracle, subject) = values.map(|values| (part(&values.c), part(&values.port))).unwrap_or_default();
-    let place = CallInPlace { driver: driver.to_owned(), call: told.call, failing: told.failing };
+    let place = CallInPlace {
+        driver: driver.to_owned(),
+        call: told.call,
+        failing: told.failing,
+        other_answer: told.other_answer.clone(),
+    };
     Finding { class, what, input, args: Vec::new(), oracle, subject, place: Some(place) }
 }
 

@@ -98,6 +98,13 @@ impl Job {
         self
     }
 
+    /// The stack of its first thread, in bytes.
+    #[must_use]
+    pub fn stack(mut self, bytes: u64) -> Self {
+        self.limits.stack = Some(bytes);
+        self
+    }
+
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;

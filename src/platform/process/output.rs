@@ -46,6 +46,8 @@ pub struct Limits {
     pub cpu_seconds: Option<u64>,
     /// Addresses that it may use for anything, in bytes; not for programs with AddressSanitizer, which reserves terabytes.
     pub addresses: Option<u64>,
+    /// The stack of its first thread, in bytes.
+    pub stack: Option<u64>,
     pub no_core: bool,
 }
 

@@ -103,6 +103,7 @@ impl Limits {
             (Resource::Fsize, self.file_size),
             (Resource::Cpu, self.cpu_seconds),
             (Resource::As, self.addresses),
+            (Resource::Stack, self.stack),
             (Resource::Core, self.no_core.then_some(0)),
         ];
         for (resource, most) in limits.into_iter().filter(|(_, most)| most.is_some()) {

@@ -1,0 +1,84 @@
+//! What C has others do to memory and no comparison shows: erased keys, and accesses of volatile memory in callees. A port
+//! that mentions none of these functions leaves that out, or does it itself, where nobody looks.
+
+use super::Judge;
+use crate::contract::libc;
+use crate::error::Result;
+use crate::project::FunctionPlan;
+use crate::rust::signature::ident;
+use crate::symbol::{Function, LibraryIndex};
+use std::collections::BTreeSet;
+
+impl Judge<'_> {
+    /// Why the port may leave out an access of memory that C makes; `None` where it calls what C calls.
+    ///
+    /// # Errors
+    /// If the module is not valid Rust.
+    pub(super) fn left_out(&self, planned: &FunctionPlan) -> Result<Option<String>> {
+        let module = self.project.module(&planned.function.module)?;
+        let mentioned = module.mentioned(&planned.function);
+        let index = LibraryIndex::of(&self.project.library);
+        Ok(unmentioned(&planned.function, &index, &mentioned).map(|(name, why)| {
+            format!("C calls `{name}`, which {why}; the port does not, and such accesses are not compared")
+        }))
+    }
+}
+
+/// The first function that C calls, directly or in callees that the port does without, and that the port does not name.
+fn unmentioned(
+    function: &Function,
+    index: &LibraryIndex<'_>,
+    mentioned: &BTreeSet<String>,
+) -> Option<(String, &'static str)> {
+    let mut seen = BTreeSet::from([&function.key]);
+    let mut open = vec![function];
+    while let Some(next) = open.pop() {
+        let erases = |name: &&String| libc::erases(name) && !mentioned.contains(name.as_str());
+        if let Some(name) = next.externs.iter().find(erases) {
+            return Some((name.clone(), "erases memory"));
+        }
+        for callee in next.calls.iter().filter_map(|key| index.function(key)) {
+            if mentioned.contains(&ident(callee).to_string()) || !seen.insert(&callee.key) {
+                continue;
+            }
+            if callee.volatile {
+                return Some((callee.name.to_string(), "accesses volatile or atomic memory"));
+            }
+            open.push(callee);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::symbol::Library;
+    use crate::symbol::fixture::function;
+
+    fn library() -> Library {
+        let (mut burn, mut end, mut scrub, mut f) =
+            (function("burn"), function("end"), function("scrub"), function("f"));
+        burn.volatile = true;
+        end.calls = vec![burn.key.clone()];
+        scrub.externs = vec!["explicit_bzero".into()];
+        f.calls = vec![end.key.clone(), scrub.key.clone()];
+        Library { functions: vec![burn, end, scrub, f], ..Library::default() }
+    }
+
+    fn told(mentioned: &[&str]) -> Option<String> {
+        let library = library();
+        let mentioned = mentioned.iter().map(|name| (*name).to_owned()).collect();
+        let index = LibraryIndex::of(&library);
+        unmentioned(&library.functions[3], &index, &mentioned).map(|(name, _)| name)
+    }
+
+    #[test]
+    fn what_c_erases_has_to_be_called_by_the_port_or_by_its_callees() {
+        assert_eq!(told(&["end", "scrub"]), None, "these are judged on their own");
+        assert_eq!(told(&["scrub"]).as_deref(), Some("burn"));
+        assert_eq!(told(&["scrub", "burn"]), None);
+        assert_eq!(told(&["end"]).as_deref(), Some("explicit_bzero"));
+        assert_eq!(told(&["end", "explicit_bzero"]), None);
+    }
+}

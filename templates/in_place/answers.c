@@ -1,0 +1,279 @@
+/*
+ * Answers that the system could have given, and did not: after a judged call, C and the candidates run once more, where one
+ * call of the system is answered otherwise. It reads less than was asked for, finds the end or fails; the clock shows a later
+ * time; a variable of the environment is set. No such run asks the system for anything: what C calls behind the changed
+ * answer must have an answer on the tape of the judged call, or one that is clear; if not, nothing is judged.
+ */
+#define _GNU_SOURCE
+#include "tape.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define IO_FAILED ((uint64_t)-1)
+#define CAN(CHANGE) (1u << (CHANGE))
+
+/* How a function can answer otherwise: the changes, and what it returns where it fails, with this `errno`. */
+static const struct changes {
+    const char *name;
+    unsigned changes;
+    uint64_t failed;
+    int error;
+} of_functions[] = {
+    {"read", CAN(FEWER) | CAN(AT_ITS_END) | CAN(FAILS), IO_FAILED, EIO},
+    {"fread", CAN(FEWER) | CAN(AT_ITS_END) | CAN(FAILS), 0, EIO},
+    {"fgets", CAN(AT_ITS_END) | CAN(FAILS), 0, EIO},
+    {"fgetc", CAN(AT_ITS_END) | CAN(FAILS), IO_FAILED, EIO},
+    {"write", CAN(FEWER) | CAN(FAILS), IO_FAILED, ENOSPC},
+    {"fwrite", CAN(FAILS), 0, ENOSPC},
+    {"fputs", CAN(FAILS), IO_FAILED, ENOSPC},
+    {"fputc", CAN(FAILS), IO_FAILED, ENOSPC},
+    {"printf", CAN(FAILS), IO_FAILED, ENOSPC},
+    {"fflush", CAN(FAILS), IO_FAILED, ENOSPC},
+    {"fclose", CAN(FAILS), IO_FAILED, ENOSPC},
+    {"close", CAN(FAILS), IO_FAILED, EIO},
+    {"fopen", CAN(FAILS), 0, EACCES},
+    {"fdopen", CAN(FAILS), 0, ENOMEM},
+    {"tmpfile", CAN(FAILS), 0, EMFILE},
+    {"open", CAN(FAILS), IO_FAILED, EACCES},
+    {"fseek", CAN(FAILS), IO_FAILED, ESPIPE},
+    {"ftell", CAN(FAILS), IO_FAILED, ESPIPE},
+    {"lseek", CAN(FAILS), IO_FAILED, ESPIPE},
+    {"remove", CAN(FAILS), IO_FAILED, EACCES},
+    {"rename", CAN(FAILS), IO_FAILED, EACCES},
+    {"unlink", CAN(FAILS), IO_FAILED, EACCES},
+    {"getenv", CAN(OTHER), 0, 0},
+    {"isatty", CAN(OTHER), 0, ENOTTY},
+    {"getpid", CAN(OTHER), 0, 0},
+    {"rand", CAN(OTHER), 0, 0},
+    {"random", CAN(OTHER), 0, 0},
+    {"clock", CAN(OTHER), 0, 0},
+    {"time", CAN(OTHER), 0, 0},
+    {"clock_gettime", CAN(OTHER), 0, 0},
+    {"gettimeofday", CAN(OTHER), 0, 0},
+};
+
+static int is(const struct implfuzz_taped *of, const char *name)
+{
+    return strcmp(of->name, name) == 0;
+}
+
+static const struct changes *changes_of(const struct implfuzz_taped *of)
+{
+    for (size_t at = 0; at < sizeof of_functions / sizeof *of_functions; at++)
+        if (is(of, of_functions[at].name))
+            return &of_functions[at];
+    return NULL;
+}
+
+/* Whether a call that was answered so can be answered otherwise in this way. */
+static int can_change(const struct taped_call *call, enum change how)
+{
+    const struct changes *changes = changes_of(call->of);
+    if (!changes || !(changes->changes & CAN(how)))
+        return 0;
+    if (how == OTHER)
+        return 1;
+    int has_failed = call->result == changes->failed || (uint32_t)call->result == UINT32_MAX;
+    return !has_failed && (how != FEWER || call->result >= 2) && (how != AT_ITS_END || call->result != 0);
+}
+
+int implfuzz_change_answer(uint64_t number)
+{
+    struct answers *answers = &STATE->answers;
+    const struct tape *real = &answers->real;
+    size_t count = 0;
+    for (size_t at = 0; at < real->count; at++)
+        for (enum change how = FEWER; how <= OTHER; how++)
+            count += can_change(&real->calls[at], how) != 0;
+    if (count == 0)
+        return 0;
+    size_t chosen = number % count;
+    answers->number = number / count;
+    answers->next = 0;
+    answers->given = 0;
+    answers->rest = 0;
+    for (answers->at = 0; answers->at < real->count; answers->at++)
+        for (answers->how = FEWER; answers->how <= OTHER; answers->how++)
+            if (can_change(&real->calls[answers->at], answers->how) && chosen-- == 0)
+                return 1;
+    return 0;
+}
+
+/* What a call is answered with; the bytes that it writes stand one behind another. */
+struct answer {
+    uint64_t result;
+    int error;
+    const unsigned char *bytes;
+};
+
+static uint64_t give(const struct implfuzz_taped *of, const uint64_t *values, struct answer answer)
+{
+    struct tape *tape = &STATE->tape;
+    struct taped_call *call = implfuzz_new_call(of, values);
+    if (!call)
+        implfuzz_leave(LEFT_PROCESS);
+    call->result = answer.result;
+    call->error = answer.error;
+    uint64_t result = answer.result;
+    const unsigned char *bytes = answer.bytes;
+    for (size_t at = 0; bytes && at < of->count; at++) {
+        const struct argument *argument = &of->arguments[at];
+        uint64_t text = argument->kind == TEXT ? (uint64_t)bytes : values[at];
+        size_t length = implfuzz_written(argument, values, text, answer.result);
+        if (length) {
+            memcpy((void *)values[at], bytes, length);
+            memcpy(tape->bytes + tape->used, bytes, length);
+        }
+        if (argument->kind == TEXT && answer.result)
+            result = values[at];
+        bytes += length;
+        tape->used += length;
+    }
+    if (answer.error)
+        errno = answer.error;
+    return result;
+}
+
+static const unsigned char *bytes_of(const struct taped_call *call)
+{
+    return STATE->answers.real.bytes + call->at;
+}
+
+/* As the system answered. */
+static uint64_t as_real(const struct implfuzz_taped *of, const uint64_t *values, const struct taped_call *call)
+{
+    struct answer answer = {call->result, call->error, bytes_of(call)};
+    if (implfuzz_is_output(of))
+        answer.result = implfuzz_result_of(of, values, implfuzz_succeeded(call->of, call->asked, call->result));
+    return give(of, values, answer);
+}
+
+/* A time, a number or a text that is not the system's. */
+static uint64_t other(const struct implfuzz_taped *of, const uint64_t *values, const struct taped_call *call)
+{
+    static const char *const texts[] = {"1", "", "/nonexistent/of-the-environment", "0", "C"};
+    uint64_t number = STATE->answers.number;
+    /* From a minute to 68 years. */
+    uint64_t later = (uint64_t)1 << (6 + (number * 7 + 16) % 26);
+    struct answer answer = {call->result, call->error, NULL};
+    uint64_t bytes[4] = {0};
+    if (is(of, "getenv"))
+        answer.result = call->result ? 0 : (uint64_t)texts[number % (sizeof texts / sizeof *texts)];
+    else if (is(of, "isatty"))
+        answer = (struct answer){!(int32_t)call->result, call->result ? ENOTTY : 0, NULL};
+    else if (is(of, "getpid"))
+        answer.result += 1 + number;
+    else if (is(of, "rand") || is(of, "random"))
+        answer.result = (call->result * 1103515245 + 12345 + number) & 0x7fffffff;
+    else if (is(of, "clock"))
+        answer.result += 1000 * later;
+    else {
+        size_t length = 0;
+        for (size_t at = 0; at < of->count; at++)
+            length += implfuzz_written(&of->arguments[at], values, values[at], call->result);
+        memcpy(bytes, bytes_of(call), length < sizeof bytes ? length : sizeof bytes);
+        /* The seconds stand first; where `gettimeofday` fills in a time zone alone, there are none. */
+        if (values[is(of, "clock_gettime")])
+            bytes[0] += later;
+        if (is(of, "time"))
+            answer.result += later;
+        answer.bytes = (const unsigned char *)bytes;
+    }
+    return give(of, values, answer);
+}
+
+/* The changed answer itself. */
+static uint64_t changed(const struct implfuzz_taped *of, const uint64_t *values, const struct taped_call *call)
+{
+    struct answers *answers = &STATE->answers;
+    const struct changes *changes = changes_of(call->of);
+    answers->given = 1;
+    answers->stream = of->count ? values[of->count - 1] : 0;
+    switch (answers->how) {
+    case OTHER: return other(of, values, call);
+    case FEWER:
+        if (is(of, "read"))
+            answers->rest = call->result - call->result / 2;
+        return give(of, values, (struct answer){call->result / 2, 0, bytes_of(call)});
+    case AT_ITS_END: return give(of, values, (struct answer){is(of, "fgetc") ? IO_FAILED : 0, 0, NULL});
+    default: break;
+    }
+    uint64_t failed = implfuzz_is_output(of) ? implfuzz_result_of(of, values, 0) : changes->failed;
+    return give(of, values, (struct answer){failed, changes->error, NULL});
+}
+
+/* What `read` has not given yet. */
+static uint64_t rest(const struct implfuzz_taped *of, const uint64_t *values, const struct taped_call *call)
+{
+    struct answers *answers = &STATE->answers;
+    uint64_t bytes = values[2] < answers->rest ? values[2] : answers->rest;
+    const unsigned char *from = bytes_of(call) + call->result - answers->rest;
+    answers->rest -= bytes;
+    return give(of, values, (struct answer){bytes, 0, from});
+}
+
+uint64_t implfuzz_imagine(const struct implfuzz_taped *of, const uint64_t *values)
+{
+    struct answers *answers = &STATE->answers;
+    const struct tape *real = &answers->real;
+    const struct taped_call *call = &real->calls[answers->at];
+    size_t next = answers->next;
+    while (next < real->count && !implfuzz_is_same_call(&real->calls[next], of, values))
+        next++;
+    if (!answers->given) {
+        /* So far, C makes the calls that it made. */
+        if (next != answers->next || next == real->count)
+            implfuzz_leave(LEFT_PROCESS);
+        answers->next++;
+        return next == answers->at ? changed(of, values, call) : as_real(of, values, &real->calls[next]);
+    }
+    if (answers->how == OTHER && implfuzz_is_same_call(call, of, values))
+        return other(of, values, call);
+    if (answers->rest && strcmp(of->name, call->of->name) == 0 && (uint32_t)values[0] == (uint32_t)call->said[0])
+        return rest(of, values, call);
+    int is_of_stream = of->count && values[of->count - 1] == answers->stream;
+    /* A stream is at its end, or has failed, as long as C does not clear that. */
+    if (is_of_stream && answers->how != OTHER && is(of, "feof"))
+        return give(of, values, (struct answer){answers->how == AT_ITS_END || answers->how == FEWER, 0, NULL});
+    if (is_of_stream && answers->how != OTHER && is(of, "ferror"))
+        return give(of, values, (struct answer){answers->how == FAILS, 0, NULL});
+    if (next < real->count) {
+        answers->next = next + 1;
+        return as_real(of, values, &real->calls[next]);
+    }
+    if (implfuzz_is_output(of))
+        return give(of, values, (struct answer){implfuzz_result_of(of, values, 1), 0, NULL});
+    if (is(of, "write"))
+        return give(of, values, (struct answer){values[2], 0, NULL});
+    if (is(of, "fclose") || is(of, "close") || is(of, "fflush") || is(of, "clearerr") || is(of, "remove") || is(of, "unlink"))
+        return give(of, values, (struct answer){0, 0, NULL});
+    implfuzz_leave(LEFT_PROCESS);
+}
+
+void implfuzz_answers_begin(void)
+{
+    struct answers *answers = &STATE->answers;
+    const struct tape *tape = &STATE->tape;
+    memcpy(answers->real.calls, tape->calls, tape->count * sizeof *tape->calls);
+    memcpy(answers->real.bytes, tape->bytes, tape->used);
+    answers->real.count = tape->count;
+    answers->real.used = tape->used;
+    implfuzz_set_after_aside();
+}
+
+void implfuzz_answers_end(void)
+{
+    STATE->answers.how = AS_REAL;
+    implfuzz_bring_after_back();
+}
+
+void implfuzz_change_words(char *text, size_t size)
+{
+    static const char *const words[] = {"", "fewer", "end", "fails", "other"};
+    const struct answers *answers = &STATE->answers;
+    snprintf(text, size, "-");
+    if (answers->how != AS_REAL)
+        snprintf(text, size, "%s:%s", answers->real.calls[answers->at].of->name, words[answers->how]);
+}

@@ -1,0 +1,79 @@
+//! A call is judged with other answers of the system, too, and on a stack as small as that of many threads: what a driver's
+//! run never meets, a user's program does.
+
+use crate::support::clib::copy_tree;
+use crate::support::{Repo, plant};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Function, old text, new text.
+type Change = (&'static str, &'static str, &'static str);
+
+/// What is said of the ports with these changes.
+fn judged(changes: &[Change], code: i32) -> BTreeMap<String, Value> {
+    let repo = Repo::empty();
+    copy_tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/drivers_answers"), repo.root());
+    repo.run(&["init"]).ok();
+    let mut module = repo.read("rust/src/answers.rs");
+    for port in include_str!("drivers_answers/right.rs").split("\n\n").skip(1) {
+        let name = port.split("fn ").nth(1).unwrap().split('(').next().unwrap();
+        let mut port = port.to_owned();
+        for (_, old, new) in changes.iter().filter(|(function, ..)| *function == name) {
+            assert!(port.contains(old), "{name}: {old}");
+            port = port.replace(old, new);
+        }
+        plant(&mut module, name, &port).unwrap_or_else(|| panic!("{name} has no stub"));
+    }
+    repo.write("rust/src/answers.rs", &module);
+    let ran = repo.run(&[
+        "drivers", "--seconds", "1", "--ports", "--config", "drivers.function_seconds=1", "--format", "json",
+    ]);
+    let json = ran.code(code).json("drivers");
+    let all = json["ports"].as_array().unwrap().iter();
+    all.map(|one| (one["symbol"].as_str().unwrap().to_owned(), one.clone())).collect()
+}
+
+#[test]
+fn right_ports_do_as_c_whatever_the_system_answers() {
+    let ports = judged(&[], 0);
+    assert_eq!(ports.len(), 7);
+    for (name, port) in &ports {
+        assert_eq!((&port["differs"], &port["broke"]), (&Value::Null, &Value::Null), "{name}: {port}");
+        assert!(port["judged"].as_u64().unwrap() > 20, "{name}: {port}");
+    }
+}
+
+#[test]
+fn ports_that_are_right_for_the_usual_answers_alone_differ() {
+    let changes: [Change; 7] = [
+        // What comes behind a short read can only be the end, and one write writes all.
+        (
+            "take",
+            "got += now as usize;",
+            "got += now as usize;\n        if got < size { unsafe { libc::read(file, to.add(got).cast(), size - got) }; break; }",
+        ),
+        ("give", "given += now as usize;", "given = size;"),
+        ("save", " != 1 {", " > 1 {"),
+        ("line", "return if libc::ferror(from.cast()) != 0 { -2 } else { -1 };", "return -1;"),
+        (
+            "level",
+            "if text.is_null() { usual } else { libc::atoi(text) }",
+            "if text.is_null() { usual } else { usual }",
+        ),
+        // Seconds from 2038 on do not fit.
+        ("is_late", "core::ptr::null_mut()) }", "core::ptr::null_mut()) as i32 as i64 }"),
+        // Three megabytes of locals.
+        ("sum", "    let (first", "    core::hint::black_box(&mut [1u8; 3 << 20]);\n    let (first"),
+    ];
+    let ports = judged(&changes, 10);
+    let told = |name: &str| ports[name]["differs"]["other_answer"].clone();
+    let other = |function: &str, how: &str| json!({"function": function, "how": how});
+    assert_eq!(told("take"), other("read", "fewer"), "{}", ports["take"]);
+    assert_eq!(told("give"), other("write", "fewer"), "{}", ports["give"]);
+    assert_eq!(told("save"), other("fwrite", "failure"), "{}", ports["save"]);
+    assert_eq!(told("line")["function"], json!("fgets"), "{}", ports["line"]);
+    assert_eq!(told("level"), other("getenv", "other"), "{}", ports["level"]);
+    assert_eq!(told("is_late"), other("time", "other"), "{}", ports["is_late"]);
+    assert_eq!(ports["sum"]["differs"]["what"], json!("crash"), "{}", ports["sum"]);
+}

@@ -1,0 +1,22 @@
+#ifndef ANSWERS_H
+#define ANSWERS_H
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Reads until `size` bytes are there, or no more come. */
+long take(int file, unsigned char *to, size_t size);
+/* Writes until all bytes are written; -1 if that is not possible. */
+long give(int file, const unsigned char *bytes, size_t size);
+/* Writes the items, one at a time; how many were written. */
+int save(FILE *to, const uint16_t *items, int count);
+/* The sum of the bytes of a line; -1 at the end, -2 if it cannot be read. */
+int line(FILE *from, int salt);
+/* The level of detail that the environment asks for, or the one that is given. */
+int level(int usual);
+/* Whether a year has begun that 32 bits do not know. */
+int is_late(long beyond);
+/* The sum of the items, by halves. */
+uint32_t sum(const uint16_t *items, size_t count);
+
+#endif
