@@ -226,16 +226,30 @@ impl Facts {
 fn bounds_of(function: &Function, param: &Param, index: &str, facts: &mut Facts) {
     let names = identifiers(index);
     for comparison in &function.comparisons {
-        let (left, right) = (identifiers(&comparison.left), identifiers(&comparison.right));
-        let others = if left.iter().any(|n| names.contains(n)) {
-            &comparison.right
-        } else if right.iter().any(|n| names.contains(n)) {
-            &comparison.left
-        } else {
-            continue;
+        // Where an element is compared, its index is not: `n > table[i]`.
+        let sides = [&comparison.left, &comparison.right].map(|side| without_subscripts(side));
+        let [left, right] = [0, 1].map(|side| identifiers(&sides[side]).iter().any(|n| names.contains(n)));
+        let other = match (left, right) {
+            (true, _) => &sides[1],
+            (false, true) => &sides[0],
+            (false, false) => continue,
         };
-        mention(function, param, others, comparison.line, facts);
+        mention(function, param, other, comparison.line, facts);
     }
+}
+
+/// C text without what stands in brackets.
+fn without_subscripts(text: &str) -> String {
+    let mut depth = 0u32;
+    let is_outside = |c: &char| {
+        match c {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            _ => return depth == 0,
+        }
+        false
+    };
+    text.chars().filter(is_outside).collect()
 }
 
 /// Notes every integer parameter that `text` mentions as a bound.
@@ -271,6 +285,12 @@ mod tests {
     #[test]
     fn identifiers_leave_numbers_and_operators_out() {
         assert_eq!(identifiers("2 * len_1 - (i + 0x1f)"), ["len_1", "i"]);
+    }
+
+    #[test]
+    fn subscripts_are_no_bounds() {
+        assert_eq!(without_subscripts("a[b[i] + 1] + n - c[2]"), "a + n - c");
+        assert_eq!(without_subscripts("n] + i"), "n + i");
     }
 
     /// The directions of the first parameters of these functions.

@@ -47,7 +47,7 @@ pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, para
     let TypeKind::Pointer(target) = &param.ty.kind else { return None };
     let all = facts;
     let facts = facts.of(function, index);
-    let is_length = |p: &&Param| is_integer(p) && length_like(&p.name);
+    let is_length = |p: &&Param| is_integer(p) && length_like(&p.name) && !bounds_range(function, &p.name);
     // A pointer to the length: C reads the capacity there and writes the used length back.
     if let Some(next) =
         function.params.get(index + 1).filter(|next| counts_behind(next) && length_like(&next.name))
@@ -81,10 +81,8 @@ pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, para
     if !facts.walks || text && (target.is_const || facts.string) {
         return None;
     }
-    if let Some(name) = facts.lengths.keys().find(|name| length_like(name)) {
-        return Some(name.clone());
-    }
-    if let Some(name) = facts.lengths.keys().next() {
+    let compared = || facts.lengths.keys().filter(|name| !bounds_range(function, name));
+    if let Some(name) = compared().find(|name| length_like(name)).or_else(|| compared().next()) {
         return Some(name.clone());
     }
     let near = |offset: isize| {
@@ -124,6 +122,19 @@ pub(super) fn length_like(name: &str) -> bool {
         || lower.ends_with("_n")
         || lower.split('_').any(|part| WORDS.contains(&part))
         || WORDS.iter().any(|w| lower.ends_with(w) && w.len() > 2)
+}
+
+/// Whether it is one end of a range of values, such as `minLen` and `maxLen`: neither says how much there is.
+fn bounds_range(function: &Function, name: &str) -> bool {
+    let rest = |name: &str, start: &str| Some(name.to_ascii_lowercase().strip_prefix(start)?.to_owned());
+    let has = |start: &str, wanted: String| {
+        function.params.iter().any(|p| rest(&p.name, start).is_some_and(|rest| rest == wanted))
+    };
+    match (rest(name, "min"), rest(name, "max")) {
+        (Some(of), _) => has("max", of),
+        (None, Some(of)) => has("min", of),
+        (None, None) => false,
+    }
 }
 
 /// Turns lengths without a buffer into values or pointers: the memory that they seemed to measure has another role.
@@ -169,5 +180,27 @@ mod tests {
         for no in ["crc", "value", "adler", "mode", "seed", "x"] {
             assert!(!length_like(no), "{no}");
         }
+    }
+
+    #[test]
+    fn a_range_of_values_and_a_value_that_is_searched_for_are_no_lengths() {
+        let text = "void assign(int *code, unsigned char *length, int minLen, int maxLen, int alphaSize) {\n\
+            for (int n = minLen; n <= maxLen; n++)\n\
+                for (int i = 0; i < alphaSize; i++) if (length[i] == n) code[i] = n; }\n\
+            int find(int wanted, int *table) {\n\
+            int low = 0, high = 256, mid;\n\
+            do { mid = (low + high) >> 1; if (wanted >= table[mid]) low = mid; else high = mid; } while (high - low != 1);\n\
+            return low; }\n\
+            int fill(char *out, int max) { for (int i = 0; i < max; i++) out[i] = 1; return max; }\n";
+        let dir = tempfile::tempdir().unwrap();
+        fs_err::write(dir.path().join("a.c"), text).unwrap();
+        let root = camino::Utf8Path::from_path(dir.path()).unwrap();
+        let library = crate::c::front_tests::load_into(root, &root.join(".implfuzz"), "gcc").unwrap().library;
+        let facts = FactTable::build(&library);
+        let partners = |name: &str| length_partners(&facts, library.find(name).unwrap());
+        let size = || Some("alphaSize".to_owned());
+        assert_eq!(partners("assign"), [size(), size(), None, None, None]);
+        assert_eq!(partners("find"), [None, None]);
+        assert_eq!(partners("fill"), [Some("max".to_owned()), None]);
     }
 }
