@@ -35,8 +35,13 @@ impl Reporter for Json {
     }
 }
 
-/// One object with its line break. A value that is not an object is put in the field `value`.
+/// One object with its line break.
 pub(super) fn line<T: Serialize>(kind: &str, value: &T) -> String {
+    format!("{}\n", typed(kind, value))
+}
+
+/// An object with its type and version. A value that is not an object is put in the field `value`.
+fn typed<T: Serialize>(kind: &str, value: &T) -> Value {
     let value =
         serde_json::to_value(value).unwrap_or_else(|error| json!({ "unprintable": error.to_string() }));
     let mut object = Map::new();
@@ -48,11 +53,16 @@ pub(super) fn line<T: Serialize>(kind: &str, value: &T) -> String {
         }
         other => drop(object.insert("value".into(), other)),
     }
-    format!("{}\n", Value::Object(object))
+    Value::Object(object)
+}
+
+/// An error as an object of type `error`, with its line break.
+pub(super) fn error_line(error: &Error) -> String {
+    format!("{}\n", error_json(error))
 }
 
 /// An error as an object of type `error`.
-pub(super) fn error_line(error: &Error) -> String {
+pub fn error_json(error: &Error) -> Value {
     let kind = match error.kind() {
         ErrorKind::Environment => "environment",
         ErrorKind::Usage => "usage",
@@ -70,7 +80,7 @@ pub(super) fn error_line(error: &Error) -> String {
     let fields = json!({
         "kind": kind, "code": error.kind().code(), "message": error.to_string(), "help": error.help_text(), "exit_code": exit_code,
     });
-    line("error", &fields)
+    typed("error", &fields)
 }
 
 fn object(event: Event) -> (&'static str, Value) {

@@ -14,7 +14,7 @@ mod shorten;
 mod progress;
 mod testgen;
 
-pub use json::{FORMAT_VERSION, Json, finding_json};
+pub use json::{FORMAT_VERSION, Json, error_json, finding_json};
 pub use plot::plot;
 pub use printable::printable;
 pub use progress::{Terminal, Verbosity};
