@@ -36,4 +36,6 @@ pub mod export;
 // layer 5: output
 pub mod report;
 // layer 6: the command line
+#[cfg(feature = "mcp")]
+pub mod mcp;
 pub mod cli;

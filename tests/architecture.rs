@@ -19,6 +19,9 @@ const HOMES: &[(&[&str], &[&str])] = &[
     (&["indicatif"], &["report/"]),
     (&["comfy_table"], &["report/"]),
     (&["anstream"], &["report/"]),
+    (&["rmcp"], &["mcp/"]),
+    (&["schemars"], &["mcp/"]),
+    (&["tokio"], &["mcp/"]),
     (&["std", "process", "Command"], &["platform/process/"]),
 ];
 

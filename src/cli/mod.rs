@@ -4,8 +4,8 @@ pub mod commands;
 
 use crate::cli::commands::{
     Session, agent_guide, check, completions, context, contract, coverage, demo, doctor, drivers, dropin,
-    explain, export, findings, fuzz, hook, init, list, man, memory, port, report, stats, status, testgen,
-    verify,
+    explain, export, findings, fuzz, hook, init, list, man, mcp, memory, port, report, stats, status,
+    testgen, verify,
 };
 use crate::dropin::wrapper;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
@@ -84,6 +84,7 @@ enum Command {
     Demo(demo::Args),
     Explain(explain::Args),
     AgentGuide(agent_guide::Args),
+    Mcp(mcp::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -180,6 +181,7 @@ fn dispatch(cli: Cli, screen: Screen) -> Result<ExitCode> {
         Command::Demo(args) => demo::run(&session, &args),
         Command::Explain(args) => explain::run(&session, &args),
         Command::AgentGuide(args) => agent_guide::run(&session, &args),
+        Command::Mcp(args) => mcp::run(&session, &args),
         Command::Completions(args) => completions::run(&session, &args, command()),
         Command::Man(args) => man::run(&session, &args, command()),
     }

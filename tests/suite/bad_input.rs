@@ -416,6 +416,13 @@ fn ctrl_c_during_a_model_call_that_never_ends() {
     repo.run(&["status"]).code(11);
 }
 
+#[cfg(not(feature = "mcp"))]
+#[test]
+fn a_build_without_the_mcp_server_says_how_to_get_it() {
+    let help = "cargo install --locked cargo-implfuzz --features mcp";
+    Repo::empty().run(&["mcp"]).fails(1, &["this build of cargo-implfuzz has no MCP server", help]);
+}
+
 #[test]
 fn ctrl_c_while_a_program_is_the_model_ends_it_too() {
     let repo = Repo::initialised();

@@ -62,6 +62,8 @@ mod kill;
 mod lengths;
 mod list;
 mod made;
+#[cfg(feature = "mcp-client")]
+mod mcp;
 mod memory;
 mod plain;
 mod planted;

@@ -24,6 +24,7 @@ pub mod hook;
 pub mod init;
 pub mod list;
 pub mod man;
+pub mod mcp;
 pub mod filter;
 pub mod memory;
 pub mod new_driver;
