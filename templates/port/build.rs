@@ -84,7 +84,10 @@ fn compile_all(root: &Path, out: &Path) -> Vec<PathBuf> {
 
 fn compile(mut build: cc::Build, root: &Path, dir: &Path, unit: &Unit) -> Vec<PathBuf> {
     fs::create_dir_all(dir).expect("OUT_DIR is writable");
-    let mut text = format!("#include \"{}\"\n", root.join(unit.file).display());
+    // `CFLAGS` come last, and may define what takes checks out of C for fuzzing: C is judged as it ships.
+    let is_fuzzed = env::var_os("CARGO_CFG_FUZZING").is_some();
+    let mut text = String::from(if is_fuzzed { "#undef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION\n" } else { "" });
+    text += &format!("#include \"{}\"\n", root.join(unit.file).display());
     for line in unit.lines {
         text += &format!("{line}\n");
     }
@@ -100,7 +103,7 @@ fn compile(mut build: cc::Build, root: &Path, dir: &Path, unit: &Unit) -> Vec<Pa
     for class in DEMOTED {
         build.flag(format!("-Wno-{class}"));
     }
-    if env::var_os("CARGO_CFG_FUZZING").is_some() {
+    if is_fuzzed {
         instrument(&mut build);
     }
     build.compile_intermediates()
@@ -117,7 +120,7 @@ fn from_root(root: &Path, flag: &str) -> String {
 }
 
 fn instrument(build: &mut cc::Build) {
-    build.flag("-UFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION").flag("-fno-omit-frame-pointer").flag("-g1");
+    build.flag("-fno-omit-frame-pointer").flag("-g1");
     build.flag(UBSAN);
     let coverage = env::var("IMPLFUZZ_COVERAGE").ok();
     match (coverage.as_deref(), build.get_compiler().is_like_clang()) {
