@@ -4,6 +4,7 @@
 
 mod branches;
 mod campaigns;
+mod exported;
 mod faults;
 mod focus;
 mod from_contracts;
@@ -15,6 +16,7 @@ mod trials;
 mod watched;
 
 pub use branches::{Branches, branches};
+pub use exported::{Exported, export};
 pub use faults::{FaultPlace, fault_places};
 pub use known::{KnownReach, Reachability, known_reach};
 pub use measure::{MOST, Measured, measure};

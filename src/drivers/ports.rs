@@ -8,6 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::in_place::build;
 use crate::in_place::candidates::{Candidates, Ports};
+use crate::in_place::driver::Driver;
 use crate::in_place::focus::Wanted;
 use crate::in_place::run::{self, Enough, Judged, Number, Replaced};
 use crate::in_place::told::{Difference, Told};
@@ -19,6 +20,7 @@ use crate::project::{FunctionPlan, Project};
 use crate::rust::stub_text::candidates_capi_file;
 use crate::symbol::{Function, SymbolName};
 use crate::verdict::CallInPlace;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// What judging a port in place gave.
@@ -121,6 +123,38 @@ const MORE_OF_INPUT: u64 = 6;
 /// Judged calls for each that differs from the others, from which on more calls say little new.
 const ALIKE: u64 = 10;
 
+/// Builds the programs of these drivers with the ports in the tree beside C. Returns them, and the functions that have a
+/// port.
+pub(super) fn programs(
+    work: &Work,
+    drivers: &[&Driver],
+    (candidate, folder): (Option<&Candidate>, &str),
+    archive_of: Archive,
+) -> Result<(Vec<PathBuf>, BTreeSet<Number>)> {
+    let project = work.project;
+    let is_ported = |function: &Function| {
+        candidate.is_some_and(|candidate| candidate.is_of(function))
+            || project.ported(function) == Ported::Yes
+    };
+    let ported = project.planned.iter().filter(|planned| is_ported(&planned.function));
+    let ported: Vec<(Number, &FunctionPlan)> =
+        ported.filter_map(|planned| Some((number_of(project, planned)?, planned))).collect();
+    let dir = work.dir(folder);
+    fs_err::create_dir_all(&dir)?;
+    let exported: Vec<_> = ported.iter().map(|(number, planned)| (*number, planned.bound())).collect();
+    let (mut texts, _) = port_for_c(project, candidates_capi_file(&exported), &is_ported)?;
+    texts.extend(candidate.map(Candidate::file));
+    let archive = dir.join("libport.a");
+    let native = archive_of(&dir.join("overlay"), &archive, &texts)?;
+    let numbers: BTreeSet<Number> = ported.iter().map(|(number, _)| *number).collect();
+    let ports = Ports { numbers: numbers.clone(), archive, crate_name: project.crate_name(), native };
+    let entries = work.entries()?;
+    let parts = work.parts(&entries, Candidates::Ports(&ports));
+    let built = build::library(parts, work.place(&dir)?)?;
+    let program = |driver: &&Driver| built.program(driver, parts, work.place(&dir)?);
+    Ok((drivers.iter().map(program).collect::<Result<_>>()?, numbers))
+}
+
 impl<'a> PortsBuilt<'a> {
     /// Builds them below this folder.
     ///
@@ -133,36 +167,11 @@ impl<'a> PortsBuilt<'a> {
         interrupt: &'a Interrupt,
         reporter: &mut dyn Reporter,
     ) -> Result<Self> {
-        let is_ported = |function: &Function| {
-            candidate.is_some_and(|candidate| candidate.is_of(function))
-                || project.ported(function) == Ported::Yes
-        };
-        let ported = project.planned.iter().filter(|planned| is_ported(&planned.function));
-        let ported: Vec<(Number, &FunctionPlan)> =
-            ported.filter_map(|planned| Some((number_of(project, planned)?, planned))).collect();
         let work = Work::of(project, interrupt)?;
-        let dir = work.dir(folder);
-        fs_err::create_dir_all(&dir)?;
+        let drivers: Vec<&Driver> = report.drivers.iter().map(|driven| &driven.driver).collect();
         let step = format!("building the {} beside C", folder.replace('-', " "));
         reporter.event(Event::StepStarted { step, total: None });
-        let exported: Vec<_> = ported.iter().map(|(number, planned)| (*number, planned.bound())).collect();
-        let (mut texts, _) = port_for_c(project, candidates_capi_file(&exported), &is_ported)?;
-        texts.extend(candidate.map(Candidate::file));
-        let archive = dir.join("libport.a");
-        let native = archive_of(&dir.join("overlay"), &archive, &texts)?;
-        let ports = Ports {
-            numbers: ported.iter().map(|(number, _)| *number).collect(),
-            archive,
-            crate_name: project.crate_name(),
-            native,
-        };
-        let entries = work.entries()?;
-        let parts = work.parts(&entries, Candidates::Ports(&ports));
-        let built = build::library(parts, work.place(&dir)?)?;
-        let mut programs = Vec::new();
-        for driven in &report.drivers {
-            programs.push(built.program(&driven.driver, parts, work.place(&dir)?)?);
-        }
+        let (programs, _) = programs(&work, &drivers, (candidate, folder), archive_of)?;
         reporter.event(Event::StepFinished { message: String::new() });
         Ok(Self { project, report, interrupt, programs })
     }

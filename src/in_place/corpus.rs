@@ -227,6 +227,17 @@ impl Sanitised {
     /// # Errors
     /// `C` if the driver does not compile or link, and Ctrl-C.
     pub fn program(&self, driver: &Driver, parts: Parts, place: Place) -> Result<PathBuf> {
+        self.linked(driver, &[], parts, place)
+    }
+
+    /// The same with other objects, which call `implfuzz_keep` to run the driver.
+    pub(super) fn linked(
+        &self,
+        driver: &Driver,
+        others: &[PathBuf],
+        parts: Parts,
+        place: Place,
+    ) -> Result<PathBuf> {
         let object = place.dir.join(format!("sanitised-{}.o", driver.name));
         let job = place.compiler(driver.language).dir(parts.root).timeout(time_limits::COMPILE_C);
         let job = job
@@ -235,11 +246,13 @@ impl Sanitised {
             .arg("-DLLVMFuzzerTestOneInput=implfuzz_driver");
         place.done(job.args(["-c", "-o"]).arg(&object).arg(driver.file.as_std_path()), &driver.file)?;
         let around = AROUND.map(|(name, _)| place.dir.join(name).with_extension("o"));
+        let entry = (!others.is_empty()).then_some("-DLLVMFuzzerTestOneInput=implfuzz_keep");
         for ((name, text), object) in AROUND.iter().zip(&around) {
             let source = object.with_extension("c");
             write_atomic(&source, text.as_bytes())?;
             let job = place.compiler(Language::C).dir(place.dir).timeout(time_limits::COMPILE_OWN_C);
-            place.done(job.args(["-O1", "-w", "-c", "-o"]).arg(object).arg(&source), Utf8Path::new(name))?;
+            let job = job.args(["-O1", "-w"]).args(entry).args(["-c", "-o"]).arg(object).arg(&source);
+            place.done(job, Utf8Path::new(name))?;
         }
         let program = program(place.dir, driver);
         let job = place.compiler(Language::Cxx).dir(parts.root).timeout(time_limits::COMPILE_C);
@@ -247,10 +260,16 @@ impl Sanitised {
             .args(["-fsanitize=address,fuzzer", "-Wl,--wrap=exit,--wrap=_exit"])
             .args(&self.objects)
             .arg(&object)
-            .args(&around);
+            .args(&around)
+            .args(others);
         let job = job.args(parts.link.iter().map(|name| format!("-l{name}"))).args(["-lm", "-lpthread"]);
         place.done(job.args(&parts.settings.link).arg("-o").arg(&program), &driver.file)?;
         Ok(program)
+    }
+
+    /// The file of the words that libFuzzer puts into inputs, if there are some.
+    pub fn dictionary(&self) -> Option<&Path> {
+        self.dictionary.as_deref()
     }
 }
 

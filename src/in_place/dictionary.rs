@@ -19,6 +19,16 @@ const MOST: usize = 2000;
 /// # Errors
 /// `Io`.
 pub(super) fn write(library: &Library, root: &Utf8Path, file: &Path) -> Result<bool> {
+    let text = of(library, root)?;
+    write_atomic(file, text.as_deref().unwrap_or_default().as_bytes())?;
+    Ok(text.is_some())
+}
+
+/// The text of the dictionary of a library, if there are words.
+///
+/// # Errors
+/// `Io`.
+pub fn of(library: &Library, root: &Utf8Path) -> Result<Option<String>> {
     let mut words = BTreeSet::new();
     for unit in &library.units {
         words.extend(literals(&fs::read(root.join(&unit.file.0))?));
@@ -26,8 +36,7 @@ pub(super) fn write(library: &Library, root: &Utf8Path, file: &Path) -> Result<b
     let mut words: Vec<Vec<u8>> = words.into_iter().filter(|word| word.len() <= LONGEST).collect();
     words.sort_by_key(Vec::len);
     words.truncate(MOST);
-    write_atomic(file, text(&words).as_bytes())?;
-    Ok(!words.is_empty())
+    Ok((!words.is_empty()).then(|| text(&words)))
 }
 
 /// A line for each word, in quotes; libFuzzer knows `\xAB`.

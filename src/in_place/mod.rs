@@ -3,6 +3,7 @@
 //!
 //! `driver` finds drivers, `written` says whether one that a model wrote may run, `corpus` makes their inputs (with
 //! `dictionary`), `breaking` shows how C breaks on one, `focus` makes further ones for one function.
+//! `exported` makes a driver's program for other machines.
 //! `build` makes the program (with `table`, `runtime`, `returned`, `port`, `outside` and `tape`), `run` runs it (with
 //! `aside`), `told` reads how a candidate was told from C, `watched` what calls look like, `typed` says what a difference means (with `padding`), and
 //! `values` which values differ. The judge itself is C, in `templates/in_place`;
@@ -20,8 +21,9 @@ pub mod table;
 mod runtime;
 mod port;
 pub mod build;
-mod dictionary;
+pub mod dictionary;
 pub mod corpus;
+pub mod exported;
 pub mod breaking;
 pub mod written;
 pub mod focus;

@@ -16,7 +16,7 @@ use crate::report::{Table, printable};
 use crate::symbol::SymbolName;
 use camino::Utf8PathBuf;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Fuzz the library through its drivers, and show which functions they reach
 ///
@@ -50,6 +50,9 @@ pub struct Args {
     /// Let the new driver run this program, a C file of the repository with a `main`
     #[arg(long, value_name = "FILE", requires = "new")]
     program: Option<Utf8PathBuf>,
+    /// Do not fuzz: build each driver into this folder as a libFuzzer program for other machines, which compares the ports with C
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["seconds", "check", "ports", "write", "new"])]
+    build: Option<PathBuf>,
 }
 
 /// Runs the command.
@@ -57,6 +60,9 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let record_dir = args.record.as_ref().map(std::path::absolute).transpose()?;
     let settings = Settings { record_dir, ..session.options.settings.clone() };
     let session = &Session { options: Options { settings, ..session.options.clone() }, ..session.clone() };
+    if let Some(to) = &args.build {
+        return build(session, to);
+    }
     let mut reporter = session.reporter();
     let (mut project, mut store) = session.open_to_run(reporter.as_mut())?;
     if let Some(name) = &args.new {
@@ -108,6 +114,22 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         _ if !report.left_out.is_empty() => ExitCode::Incomplete,
         _ => ExitCode::Ok,
     })
+}
+
+/// `--build`: nothing runs, so the machine needs no sandbox.
+fn build(session: &Session, to: &Path) -> Result<ExitCode> {
+    let mut reporter = session.reporter();
+    let (project, _store) = session.open(reporter.as_mut())?;
+    let built = Judge::new(&project, &session.interrupt).export_drivers(to, reporter.as_mut())?;
+    drop(reporter);
+    let all: Vec<_> = built
+        .iter()
+        .map(|one| json!({ "driver": one.driver.name, "file": one.driver.file, "program": one.program }))
+        .collect();
+    session.screen.result("drivers-built", &json!({ "built": all }), || {
+        built.iter().map(|one| format!("{}: {}\n", one.driver.file, one.program.display())).collect()
+    });
+    Ok(ExitCode::Ok)
 }
 
 /// What to do when drivers have run.

@@ -3,7 +3,7 @@
 use super::Evidence;
 use super::found::{finding, found};
 use super::grounds::{Grounds, Known};
-use crate::drivers::{self, Candidate, Inputs, PortJudged, PortsBuilt, Report, number_of};
+use crate::drivers::{self, Candidate, Exported, Inputs, PortJudged, PortsBuilt, Report, number_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Reporter;
 use crate::fuzz::static_library::Checks;
@@ -33,6 +33,16 @@ impl Judge<'_> {
         };
         let ports = (candidate, folder);
         PortsBuilt::build((self.project, report), ports, &archive, self.interrupt, reporter)
+    }
+
+    /// Builds each driver with the ports in the tree beside C, for other machines, into this folder.
+    ///
+    /// # Errors
+    /// Those of building the programs.
+    pub fn export_drivers(&self, to: &Path, reporter: &mut dyn Reporter) -> Result<Vec<Exported>> {
+        let archive =
+            |overlay: &Path, to: &Path, files: &[_]| self.static_library((overlay, Checks::All), to, files);
+        drivers::export(self.project, to, &archive, self.interrupt, reporter)
     }
 
     /// Judges these ports with all drivers.
