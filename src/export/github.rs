@@ -1,8 +1,8 @@
 //! The workflow of GitHub Actions that checks the evidence and verifies stale ports.
 
-use crate::error::{Error, ErrorKind, Result};
-use minijinja::syntax::SyntaxConfig;
-use minijinja::{Environment, context};
+use super::render::render;
+use crate::error::Result;
+use minijinja::context;
 use serde_json::json;
 use std::path::Path;
 
@@ -19,19 +19,7 @@ pub fn workflow(within: &Path, shards: usize) -> Result<String> {
     };
     let list: Vec<String> = (1..=shards).map(|shard| shard.to_string()).collect();
     let values = context!(within, shards, list => list.join(", "), home => env!("CARGO_PKG_REPOSITORY"));
-    let internal = |error: minijinja::Error| {
-        Error::new(ErrorKind::Internal, format!("the built-in workflow: {error:#}"))
-    };
-    let mut environment = Environment::new();
-    environment.set_syntax(syntax().map_err(internal)?);
-    environment.render_str(include_str!("../../templates/export/github.yml.j2"), values).map_err(internal)
-}
-
-/// Not the usual braces, which GitHub uses for its own expressions.
-fn syntax() -> std::result::Result<SyntaxConfig, minijinja::Error> {
-    let mut builder = SyntaxConfig::builder();
-    builder.block_delimiters("<%", "%>").variable_delimiters("<<", ">>").comment_delimiters("<#", "#>");
-    builder.trim_blocks(true).keep_trailing_newline(true).build()
+    render("workflow", include_str!("../../templates/export/github.yml.j2"), values)
 }
 
 #[cfg(test)]

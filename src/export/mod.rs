@@ -1,6 +1,9 @@
 //! Files with which other services run the tool on a target repository: one file per service.
 
+pub mod continuous;
 pub mod github;
+mod render;
+pub mod repository;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::workspace::write_atomic;

@@ -21,6 +21,7 @@ mod check;
 mod ci;
 mod compiler_limits;
 mod context;
+mod continuous;
 mod contract;
 mod coverage;
 mod documented_commands;

@@ -1,11 +1,13 @@
 //! `cargo implfuzz export`
 
+mod continuous;
 mod github;
 
 use super::Session;
 use crate::error::{ExitCode, Result};
+use crate::export::continuous::Service;
 
-/// Write the files with which another service runs the tool on this repository
+/// Write the files with which another service runs the tool or fuzzes the ports of this repository
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -15,11 +17,19 @@ pub struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum What {
     Github(github::Args),
+    /// Write a project for OSS-Fuzz, which fuzzes ports and drivers continuously
+    #[command(name = "oss-fuzz")]
+    OssFuzz(continuous::Args),
+    /// Write the files with which ClusterFuzzLite fuzzes ports and drivers on GitHub
+    #[command(name = "clusterfuzzlite")]
+    ClusterFuzzLite(continuous::Args),
 }
 
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     match &args.what {
         What::Github(args) => github::run(session, args),
+        What::OssFuzz(args) => continuous::run(session, Service::OssFuzz, args),
+        What::ClusterFuzzLite(args) => continuous::run(session, Service::ClusterFuzzLite, args),
     }
 }
