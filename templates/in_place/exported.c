@@ -227,7 +227,8 @@ static const struct exported *found(char *report, char *said, size_t room)
         int difference, excuse, at = 0;
         if (sscanf(line, "judged %lu %lu %lu", &number, &calls, &judged) == 3)
             judged_calls += judged;
-        if (sscanf(line, "killed %lu %*u %d %*u %lu %*u %d %n", &number, &difference, &call, &excuse, &at) < 4 || !at)
+        char answer[64];
+        if (sscanf(line, "killed %lu %*u %d %*u %lu %*u %63s %d %n", &number, &difference, &call, answer, &excuse, &at) < 5 || !at)
             continue;
         const struct exported *function = exported(number);
         if (!function || !is_certain(function, difference, excuse, line + at) || length >= room)
@@ -239,6 +240,9 @@ static const struct exported *found(char *report, char *said, size_t room)
         length += (size_t)snprintf(said + length, room - length,
                                    "implfuzz: the port of `%s` differs from C in call %lu of this input: %s", function->name, call,
                                    name_of(difference));
+        /* As `read:fewer`. */
+        if (length < room && strcmp(answer, "-") != 0)
+            length += (size_t)snprintf(said + length, room - length, " (where the system answers otherwise: %s)", answer);
         unsigned long c, own, from;
         if (length < room && difference == RESULT && sscanf(places, "=%lu:%lx:%lx", &from, &c, &own) == 3)
             length += (size_t)snprintf(said + length, room - length, ": C 0x%lx, port 0x%lx", c, own);
