@@ -241,7 +241,7 @@ impl Bench {
              - `executions/s`: this tool, as `verify` runs it.\n\
              - `no sanitizer`: the same harness, allocators, coverage and manifest, without ASan, UBSan and guard.\n\
              - `cargo fuzz`: a hand-written thin target with `arbitrary` that calls C and the port and compares the results \
-             ([benches/peer](../benches/peer)), built by `cargo fuzz build` with its defaults ({}). It checks less than this tool: \
+             ([benches/peer](https://github.com/cargo-implfuzz/cargo-implfuzz/tree/main/benches/peer)), built by `cargo fuzz build` with its defaults ({}). It checks less than this tool: \
              its C is built without sanitizers, and it compares only return values.\n\n\
              | function | bytes | executions/s | no sanitizer | `cargo fuzz` | ratio to no sanitizer | ratio to `cargo fuzz` |\n|---|--:|--:|--:|--:|--:|--:|\n",
             toolchain_words()
