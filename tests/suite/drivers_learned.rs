@@ -4,7 +4,7 @@ use crate::support::Repo;
 use serde_json::Value;
 
 const HEADER: &str = "\
-void number(int *codes, const unsigned char *lengths, int min_len, int max_len, int count);
+void number(int *codes, const unsigned char *lengths, int first_len, int last_len, int count);
 unsigned blend(const unsigned *slots, unsigned slots_len);
 long weight(const int *items, int items_len);
 long slide(const int *items, int items_len);
@@ -12,12 +12,12 @@ int up_to(const unsigned char *text, int hi);
 unsigned checked(const unsigned char *bytes, unsigned bytes_len);
 ";
 
-/// The text suggests `min_len` as the length of `lengths`, `slots_len` for `slots`, and `hi` for `text`.
+/// The text suggests `first_len` as the length of `lengths`, `slots_len` for `slots`, and `hi` for `text`.
 const LIBRARY: &str = "\
 #include \"learned.h\"
-void number(int *codes, const unsigned char *lengths, int min_len, int max_len, int count) {
+void number(int *codes, const unsigned char *lengths, int first_len, int last_len, int count) {
     int next = 7;
-    for (int length = min_len; length <= max_len; length++) {
+    for (int length = first_len; length <= last_len; length++) {
         for (int i = 0; i < count; i++)
             if (lengths[i] == length)
                 codes[i] = next++;
@@ -106,7 +106,7 @@ fn role(contract: &Value, parameter: &str) -> String {
 fn calls_correct_contracts_that_the_c_text_suggests() {
     let repo = repo();
     let number = contract(&repo, "number");
-    assert!(role(&number, "lengths").contains("`min_len`"), "{number:#}");
+    assert!(role(&number, "lengths").contains("`first_len`"), "{number:#}");
     assert!(role(&contract(&repo, "blend"), "slots").contains("`slots_len`"));
     assert!(repo.read("rust/src/learned.rs").contains("pub unsafe fn weight("));
     assert!(role(&contract(&repo, "up_to"), "text").contains("`hi`"));
@@ -120,7 +120,7 @@ fn calls_correct_contracts_that_the_c_text_suggests() {
         role(&number, "lengths").contains("`count`") && role(&number, "codes").contains("`count`"),
         "{number:#}"
     );
-    assert!(role(&number, "min_len").contains("value"), "{number:#}");
+    assert!(role(&number, "first_len").contains("value"), "{number:#}");
     let reason = number["params"][1]["reason"].as_str().unwrap();
     assert!(
         reason.contains("learned.c:") && reason.contains("C touches at most `count` elements"),
