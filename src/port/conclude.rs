@@ -57,10 +57,12 @@ impl<'p> Session<'p> {
 
     /// Why no run can judge a port of the function.
     fn unjudged(&self, planned: &FunctionPlan) -> Option<String> {
-        if self.place.as_ref().is_some_and(|place| place.judges(planned)) {
+        let is_skipped = self.project.is_skipped(planned);
+        if !is_skipped && self.place.as_ref().is_some_and(|place| place.judges(planned)) {
             return None;
         }
         match &planned.judgeable {
+            Judgeable::NotYet(why) if is_skipped => Some(why.clone()),
             Judgeable::Yes(_) => Some(self.with_drivers(&self.grounds.unsound(planned)?, planned)),
             Judgeable::NotYet(why) => Some(self.with_drivers(why, planned)),
         }

@@ -344,6 +344,11 @@ fn a_model_ports_what_no_harness_can_judge() {
     let wrong = right.replace("(*item).next = *slot;", "");
     repo.model(&[&reply(&wrong), &reply(&right)]);
     repo.run(&["list", "link_item"]).ok().shows("not run yet");
+    // What the user leaves out stays out, although drivers reach it.
+    let left_out = ["port", "link_item", "--config", "symbols.link_item.skip=true", "--format", "json"];
+    let left = repo.run(&left_out).code(11).json("port")["symbols"][0].clone();
+    assert_eq!((&left["end"], repo.asked()), (&json!("not-judgeable"), 0), "{left:#}");
+    assert_eq!(left["reason"], "skipped in implfuzz.toml: no reason given");
     let json = repo.run(&["port", "link_item", "--format", "json"]).ok().json("port");
     let port = &json["symbols"][0];
     assert_eq!((&port["end"], &port["grade"]), (&json!("accepted"), &json!("verified")), "{json:#}");
