@@ -129,6 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 ";
 
 #[test]
+#[ignore = "a minute: cargo test --test suite drivers_alone -- --ignored"]
 fn a_harness_of_which_c_accepts_no_input_is_not_tried() {
     let header = "unsigned strict(unsigned key, unsigned x);\n";
     let repo = Repo::of(&[("strict.h", header), ("strict.c", STRICT), ("fuzz/run.c", CALLS_STRICT)]);

@@ -474,6 +474,7 @@ fn with_small_files(repo: &Repo, args: &[&str]) -> Ran {
 }
 
 #[test]
+#[ignore = "a minute: cargo test --test suite drivers_hostile -- --ignored"]
 fn a_full_disk_loses_nothing() {
     let mut disk = None;
     let repo = kept(|repo| {
