@@ -95,6 +95,7 @@ fn drivers_judge_where_c_is_at_fault_in_the_harness() {
 }
 
 #[test]
+#[ignore = "a minute: cargo test --test suite drivers_alone -- --ignored"]
 fn a_harness_in_which_c_differs_from_itself_is_not_tried() {
     let repo = repo();
     let settings = [&QUICK[..], &MEASURED, &["--config", "grade.mutant_seconds=2"]].concat();

@@ -417,6 +417,7 @@ fn kills(times: u32, together: u32) {
 }
 
 #[test]
+#[ignore = "a minute: cargo test --test suite drivers_hostile -- --ignored"]
 fn nothing_is_lost_at_five_moments() {
     kills(5, 5);
 }

@@ -61,6 +61,7 @@ fn zlib() {
 }
 
 #[test]
+#[ignore = "minutes: cargo test --test suite real_libs -- --ignored"]
 fn bzip2() {
     passes(&real::BZIP2);
 }
