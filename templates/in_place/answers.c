@@ -26,7 +26,7 @@ static const struct changes {
     {"fgets", CAN(AT_ITS_END) | CAN(FAILS), 0, EIO},
     {"fgetc", CAN(AT_ITS_END) | CAN(FAILS), IO_FAILED, EIO},
     {"write", CAN(FEWER) | CAN(FAILS), IO_FAILED, ENOSPC},
-    {"fwrite", CAN(FAILS), 0, ENOSPC},
+    {"fwrite", CAN(FEWER) | CAN(FAILS), 0, ENOSPC},
     {"fputs", CAN(FAILS), IO_FAILED, ENOSPC},
     {"fputc", CAN(FAILS), IO_FAILED, ENOSPC},
     {"printf", CAN(FAILS), IO_FAILED, ENOSPC},
@@ -43,6 +43,8 @@ static const struct changes {
     {"remove", CAN(FAILS), IO_FAILED, EACCES},
     {"rename", CAN(FAILS), IO_FAILED, EACCES},
     {"unlink", CAN(FAILS), IO_FAILED, EACCES},
+    {"feof", CAN(OTHER), 0, 0},
+    {"ferror", CAN(OTHER), 0, 0},
     {"getenv", CAN(OTHER), 0, 0},
     {"isatty", CAN(OTHER), 0, ENOTTY},
     {"getpid", CAN(OTHER), 0, 0},
@@ -73,8 +75,9 @@ static int can_change(const struct taped_call *call, enum change how)
     const struct changes *changes = changes_of(call->of);
     if (!changes || !(changes->changes & CAN(how)))
         return 0;
+    /* A stream may have ended or failed before; where it has, nothing says that it could not have. */
     if (how == OTHER)
-        return 1;
+        return call->result == 0 || !(is(call->of, "feof") || is(call->of, "ferror"));
     int has_failed = call->result == changes->failed || (uint32_t)call->result == UINT32_MAX;
     return !has_failed && (how != FEWER || call->result >= 2) && (how != AT_ITS_END || call->result != 0);
 }
@@ -163,6 +166,8 @@ static uint64_t other(const struct implfuzz_taped *of, const uint64_t *values, c
         answer.result = call->result ? 0 : (uint64_t)texts[number % (sizeof texts / sizeof *texts)];
     else if (is(of, "isatty"))
         answer = (struct answer){!(int32_t)call->result, call->result ? ENOTTY : 0, NULL};
+    else if (is(of, "feof") || is(of, "ferror"))
+        answer.result = 1;
     else if (is(of, "getpid"))
         answer.result += 1 + number;
     else if (is(of, "rand") || is(of, "random"))
@@ -184,6 +189,15 @@ static uint64_t other(const struct implfuzz_taped *of, const uint64_t *values, c
     return give(of, values, answer);
 }
 
+/* Why a call fails: as the table says, or for a reason after which a call is tried again, or that callers may tell apart. */
+static int reason(const struct changes *changes)
+{
+    int is_on_file = changes->changes & CAN(FEWER) || changes->error == EIO;
+    const int reasons[] = {changes->error, is_on_file ? EINTR : EMFILE, is_on_file ? EAGAIN : ENOENT};
+    /* What positions and moves files has one reason alone. */
+    return changes->error == ESPIPE ? ESPIPE : reasons[STATE->answers.number % 3];
+}
+
 /* The changed answer itself. */
 static uint64_t changed(const struct implfuzz_taped *of, const uint64_t *values, const struct taped_call *call)
 {
@@ -196,12 +210,12 @@ static uint64_t changed(const struct implfuzz_taped *of, const uint64_t *values,
     case FEWER:
         if (is(of, "read"))
             answers->rest = call->result - call->result / 2;
-        return give(of, values, (struct answer){call->result / 2, 0, bytes_of(call)});
+        return give(of, values, (struct answer){call->result / 2, implfuzz_is_output(of) ? changes->error : 0, bytes_of(call)});
     case AT_ITS_END: return give(of, values, (struct answer){is(of, "fgetc") ? IO_FAILED : 0, 0, NULL});
     default: break;
     }
     uint64_t failed = implfuzz_is_output(of) ? implfuzz_result_of(of, values, 0) : changes->failed;
-    return give(of, values, (struct answer){failed, changes->error, NULL});
+    return give(of, values, (struct answer){failed, reason(changes), NULL});
 }
 
 /* What `read` has not given yet. */
@@ -226,7 +240,8 @@ uint64_t implfuzz_imagine(const struct implfuzz_taped *of, const uint64_t *value
         /* So far, C makes the calls that it made. */
         if (next != answers->next || next == real->count)
             implfuzz_leave(LEFT_PROCESS);
-        answers->next++;
+        /* What has failed may be tried again. */
+        answers->next += next != answers->at || answers->how != FAILS;
         return next == answers->at ? changed(of, values, call) : as_real(of, values, &real->calls[next]);
     }
     if (answers->how == OTHER && implfuzz_is_same_call(call, of, values))
@@ -236,9 +251,9 @@ uint64_t implfuzz_imagine(const struct implfuzz_taped *of, const uint64_t *value
     int is_of_stream = of->count && values[of->count - 1] == answers->stream;
     /* A stream is at its end, or has failed, as long as C does not clear that. */
     if (is_of_stream && answers->how != OTHER && is(of, "feof"))
-        return give(of, values, (struct answer){answers->how == AT_ITS_END || answers->how == FEWER, 0, NULL});
+        return give(of, values, (struct answer){answers->how != FAILS && !implfuzz_is_output(call->of), 0, NULL});
     if (is_of_stream && answers->how != OTHER && is(of, "ferror"))
-        return give(of, values, (struct answer){answers->how == FAILS, 0, NULL});
+        return give(of, values, (struct answer){answers->how == FAILS || implfuzz_is_output(call->of), 0, NULL});
     if (next < real->count) {
         answers->next = next + 1;
         return as_real(of, values, &real->calls[next]);

@@ -1,5 +1,6 @@
 #include "answers.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -58,6 +59,24 @@ int level(int usual)
 int is_late(long beyond)
 {
     return time(NULL) > beyond;
+}
+
+int number(int file, int usual)
+{
+    unsigned char byte = 0;
+    ssize_t got;
+    do
+        got = read(file, &byte, 1);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return -errno;
+    return got ? byte : usual;
+}
+
+int store(FILE *to, const uint16_t *items, int count)
+{
+    size_t stored = fwrite(items, sizeof *items, (size_t)count, to);
+    return (int)stored + (ferror(to) ? 1000 : 0);
 }
 
 uint32_t sum(const uint16_t *items, size_t count)

@@ -16,6 +16,10 @@ int line(FILE *from, int salt);
 int level(int usual);
 /* Whether a year has begun that 32 bits do not know. */
 int is_late(long beyond);
+/* Reads a number, however often a signal interrupts that; the number of the error where it fails. */
+int number(int file, int usual);
+/* Writes the items at once; how many were written, and 1000 more if the stream has failed. */
+int store(FILE *to, const uint16_t *items, int count);
 /* The sum of the items, by halves. */
 uint32_t sum(const uint16_t *items, size_t count);
 

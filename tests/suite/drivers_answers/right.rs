@@ -58,6 +58,27 @@ pub fn is_late(beyond: ::core::ffi::c_long) -> ::core::ffi::c_int {
     i32::from(unsafe { libc::time(core::ptr::null_mut()) } > beyond)
 }
 
+pub unsafe fn number(file: ::core::ffi::c_int, usual: ::core::ffi::c_int) -> ::core::ffi::c_int {
+    let mut byte = 0u8;
+    loop {
+        return match unsafe { libc::read(file, (&raw mut byte).cast(), 1) } {
+            ..0 => match unsafe { *libc::__errno_location() } {
+                libc::EINTR => continue,
+                error => -error,
+            },
+            0 => usual,
+            _ => i32::from(byte),
+        };
+    }
+}
+
+pub unsafe fn store(to: *mut ffi::FILE, items: *const u16, count: ::core::ffi::c_int) -> ::core::ffi::c_int {
+    unsafe {
+        let stored = libc::fwrite(items.cast(), 2, count as usize, to.cast());
+        stored as i32 + if libc::ferror(to.cast()) != 0 { 1000 } else { 0 }
+    }
+}
+
 pub fn sum(items: &[u16]) -> u32 {
     if items.len() < 2 {
         return items.first().copied().map_or(0, u32::from);

@@ -26,6 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         total += give(fileno(file), bytes, (size_t)length + 1);
         total += level((int)total % 100);
         total += is_late(((long)size << 24) + 1700000000 + times * 100000000L);
+        total += number(fileno(file), times);
+        total += store(file, items, length / 2);
         total += sum(items, (size_t)length / 2);
         lseek(fileno(file), 0, SEEK_SET);
     }
