@@ -2,7 +2,7 @@
 
 mod call_in_place;
 
-pub use call_in_place::{Answered, CallInPlace, OtherAnswer};
+pub use call_in_place::{Answered, CallInPlace, OtherAnswer, condition};
 
 use crate::error::Code;
 use serde::{Deserialize, Serialize};

@@ -268,7 +268,7 @@ pub fn frees(name: &str) -> bool {
     has(name, Mark::Frees)
 }
 
-/// Whether it erases memory that nobody reads afterwards, which no compiler may leave out.
+/// Whether it erases memory, and compilers must keep the call even if nothing reads that memory again.
 pub fn erases(name: &str) -> bool {
     has(name, Mark::Erases)
 }

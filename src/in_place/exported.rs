@@ -16,9 +16,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-const FILES: [(&str, &str); 3] = [
+const FILES: [(&str, &str); 4] = [
     ("exported.h", include_str!("../../templates/in_place/exported.h")),
     ("exported.c", include_str!("../../templates/in_place/exported.c")),
+    ("killed.h", include_str!("../../templates/in_place/killed.h")),
     ("exported.S", include_str!("../../templates/in_place/exported.S")),
 ];
 

@@ -1,5 +1,5 @@
-//! What C has others do to memory and no comparison shows: erased keys, and accesses of volatile memory in callees. A port
-//! that mentions none of these functions leaves that out, or does it itself, where nobody looks.
+//! Callees of C whose work no comparison shows: they erase memory, or access volatile memory. If the text of a port does
+//! not name such a callee, the port may leave that work out.
 
 use super::Judge;
 use crate::contract::libc;

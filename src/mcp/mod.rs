@@ -32,7 +32,7 @@ pub fn serve(dir: Option<&Path>, overrides: &[String], interrupt: &Interrupt) ->
             () = set(interrupt) => Err(Error::interrupted()),
         }
     });
-    // What still runs has nobody left to answer to.
+    // The session is over: commands that still run end.
     interrupt.set();
     runtime.shutdown_timeout(END);
     ended

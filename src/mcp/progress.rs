@@ -22,8 +22,8 @@ impl Progress {
         Self { peer, token, started: Instant::now(), last: command.to_owned() }
     }
 
-    /// Tells what goes on now; or again what did last, so that the client knows that it still does. The number is that of
-    /// seconds, for nobody knows how much there is to do.
+    /// Sends a message, or the last one again to show that the work goes on. The progress is the elapsed time in seconds,
+    /// because the total is unknown.
     pub async fn tell(&mut self, message: Option<String>) {
         let Some(token) = &self.token else { return };
         self.last = message.unwrap_or_else(|| std::mem::take(&mut self.last));

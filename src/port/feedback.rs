@@ -7,7 +7,7 @@ pub mod linker;
 
 use crate::fuzz::build::Diagnostic;
 use crate::llm::quoted::fenced;
-use crate::verdict::{Finding, FindingClass};
+use crate::verdict::{CallInPlace, Finding, FindingClass};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -191,6 +191,9 @@ pub fn linkage(forbidden: &[String]) -> Feedback {
 pub fn refuted(finding: &Finding) -> Feedback {
     let category = Category::of_finding(finding.class);
     let mut text = format!("The candidate is refuted ({}): {}\n", finding.class, one_line(&finding.what));
+    if let Some(condition) = finding.place.as_ref().and_then(CallInPlace::condition) {
+        put(&mut text, &format!("It differs in a call where {condition}; C met the same."));
+    }
     let args = finding.args.iter().map(|(name, value)| format!("{name} = {}", clipped(value, 0)));
     let mut values = format!("Arguments:\n{}\n", list(args, "(none)"));
     let oracle = finding.oracle.iter().map(|part| beside(part, &finding.subject));
@@ -497,6 +500,29 @@ mod tests {
         assert!(feedback.text.contains("- src/sum.rs:2: `todo!` is a stub (no-stub)"), "{}", feedback.text);
         assert!(feedback.text.contains("> 2 |     todo!()"), "{}", feedback.text);
         assert_eq!(feedback.category, Category::Audit);
+    }
+
+    #[test]
+    fn what_both_sides_met_in_a_call_is_told() {
+        use crate::verdict::{Answered, OtherAnswer};
+        let answer = OtherAnswer { function: "fwrite".into(), how: Answered::Failure };
+        let mut place = CallInPlace { driver: "fuzz/a.c".into(), call: 3, failing: None, other_answer: None };
+        let told = |place: &CallInPlace| {
+            refuted(&Finding {
+                place: Some(place.clone()),
+                ..finding(FindingClass::Mismatch, "-1", Some("3"))
+            })
+            .text
+        };
+        assert!(!told(&place).contains("in a call where"));
+        place.other_answer = Some(answer);
+        assert!(
+            told(&place).contains("It differs in a call where fwrite fails; C met the same."),
+            "{}",
+            told(&place)
+        );
+        place.failing = std::num::NonZeroU64::new(2);
+        assert!(told(&place).contains("in a call where allocation 2 of the call fails"), "{}", told(&place));
     }
 
     fn finding(class: FindingClass, oracle: &str, subject: Option<&str>) -> Finding {

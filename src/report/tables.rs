@@ -78,19 +78,17 @@ pub fn c_fault(
 fn compared(symbol: &SymbolName, finding: &Finding, sides: [&str; 2], values: Values) -> String {
     let Finding { class, what, args, oracle, subject, place, .. } = finding;
     let mut text = format!("{BAD}{class}{BAD:#} in {BOLD}{symbol}{BOLD:#}: {}\n", printable(what));
-    if let Some(CallInPlace { driver, call, failing, other_answer }) = place {
+    if let Some(place) = place {
+        let CallInPlace { driver, call, .. } = place;
         let what =
             if *call == 0 { "at the end of a run".to_owned() } else { format!("in call {call} of a run") };
-        let memory = failing.map(|nth| format!(", where allocation {nth} of the call fails"));
-        let answer =
-            other_answer.as_ref().map(|answer| format!(", where {}", printable(&answer.to_string())));
+        let condition = place.condition().map(|words| format!(", where {}", printable(&words)));
         let bytes = finding.input.len();
         let _ = writeln!(
             text,
-            "    {what} of the driver {} on an input of {bytes} bytes{}{}",
+            "    {what} of the driver {} on an input of {bytes} bytes{}",
             printable(driver),
-            memory.unwrap_or_default(),
-            answer.unwrap_or_default()
+            condition.unwrap_or_default()
         );
     }
     for (name, value) in args {

@@ -19,6 +19,19 @@ pub struct CallInPlace {
     pub other_answer: Option<OtherAnswer>,
 }
 
+impl CallInPlace {
+    /// What both sides met in the call that the driver's execution did not, in words behind "where".
+    pub fn condition(&self) -> Option<String> {
+        condition(self.failing, self.other_answer.as_ref())
+    }
+}
+
+/// The same, from its parts.
+pub fn condition(failing: Option<NonZeroU64>, other_answer: Option<&OtherAnswer>) -> Option<String> {
+    let allocation = failing.map(|nth| format!("allocation {nth} of the call fails"));
+    allocation.or_else(|| other_answer.map(ToString::to_string))
+}
+
 /// An answer of the system that could have been, and was not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherAnswer {

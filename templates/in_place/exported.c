@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "exported.h"
+#include "killed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -228,7 +229,7 @@ static const struct exported *found(char *report, char *said, size_t room)
         if (sscanf(line, "judged %lu %lu %lu", &number, &calls, &judged) == 3)
             judged_calls += judged;
         char answer[64];
-        if (sscanf(line, "killed %lu %*u %d %*u %lu %*u %63s %d %n", &number, &difference, &call, answer, &excuse, &at) < 5 || !at)
+        if (sscanf(line, KILLED_READ, &number, &difference, &call, answer, &excuse, &at) < 5 || !at)
             continue;
         const struct exported *function = exported(number);
         if (!function || !is_certain(function, difference, excuse, line + at) || length >= room)

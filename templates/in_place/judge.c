@@ -1,6 +1,7 @@
 /* One judged call: C, then the candidates on the same memory, then on with C's result. */
 #define _GNU_SOURCE
 #include "in_place.h"
+#include "killed.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -293,7 +294,7 @@ static int candidates(uint32_t number, const struct call *call, const struct pic
         char where[PLACES * PLACE_TEXT], change[64];
         implfuzz_change_words(change, sizeof change);
         words_of(&places, (struct arguments){&call->registers, call->function->integers}, where, sizeof where);
-        implfuzz_report("killed %u %zu %d %lu %lu %lu %s %d %s %s\n", number, at, difference, (unsigned long)STATE->input,
+        implfuzz_report(KILLED_WRITTEN, number, at, difference, (unsigned long)STATE->input,
                         (unsigned long)own->calls_of_input, (unsigned long)STATE->failing, change, places.excuse, where, said);
     }
     return 1;

@@ -1,37 +1,13 @@
 //! A call is judged with other answers of the system, too, and on a stack as small as that of many threads: what a driver's
 //! run never meets, a user's program does.
 
-use crate::support::clib::copy_tree;
-use crate::support::{Repo, plant};
+use crate::support::{Change, judged_in_place};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::Path;
-
-/// Function, old text, new text.
-type Change = (&'static str, &'static str, &'static str);
 
 /// What is said of the ports with these changes.
 fn judged(changes: &[Change], code: i32) -> BTreeMap<String, Value> {
-    let repo = Repo::empty();
-    copy_tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/drivers_answers"), repo.root());
-    repo.run(&["init"]).ok();
-    let mut module = repo.read("rust/src/answers.rs");
-    for port in include_str!("drivers_answers/right.rs").split("\n\n").skip(1) {
-        let name = port.split("fn ").nth(1).unwrap().split('(').next().unwrap();
-        let mut port = port.to_owned();
-        for (_, old, new) in changes.iter().filter(|(function, ..)| *function == name) {
-            assert!(port.contains(old), "{name}: {old}");
-            port = port.replace(old, new);
-        }
-        plant(&mut module, name, &port).unwrap_or_else(|| panic!("{name} has no stub"));
-    }
-    repo.write("rust/src/answers.rs", &module);
-    let ran = repo.run(&[
-        "drivers", "--seconds", "1", "--ports", "--config", "drivers.function_seconds=1", "--format", "json",
-    ]);
-    let json = ran.code(code).json("drivers");
-    let all = json["ports"].as_array().unwrap().iter();
-    all.map(|one| (one["symbol"].as_str().unwrap().to_owned(), one.clone())).collect()
+    judged_in_place("drivers_answers", ("answers", include_str!("drivers_answers/right.rs")), changes, code)
 }
 
 #[test]

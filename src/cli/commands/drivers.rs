@@ -14,6 +14,7 @@ use crate::project::ported::Ported;
 use crate::project::{Options, Settings};
 use crate::report::{Table, printable};
 use crate::symbol::SymbolName;
+use crate::verdict::condition;
 use camino::Utf8PathBuf;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -267,14 +268,11 @@ fn verdict(one: &PortJudged) -> String {
         let said = if told.said.is_empty() { String::new() } else { format!(": {}", printable(&told.said)) };
         let input = told.input.file_name().unwrap_or_default().to_string_lossy();
         let path = one.differing().map(in_words).unwrap_or_default();
-        let memory =
-            told.failing.map(|nth| format!(", where its allocation {nth} fails")).unwrap_or_default();
-        let answer =
-            told.other_answer.as_ref().map(|answer| format!(", where {}", printable(&answer.to_string())));
-        let answer = answer.unwrap_or_default();
+        let condition = condition(told.failing, told.other_answer.as_ref());
+        let condition = condition.map(|words| format!(", where {}", printable(&words))).unwrap_or_default();
         let unclear = one.unclear().map(|why| format!("; it may be right: {why}")).unwrap_or_default();
         format!(
-            "differs from C ({}{path}) in call {} of input {input}{memory}{answer}{said}{unclear}",
+            "differs from C ({}{path}) in call {} of input {input}{condition}{said}{unclear}",
             told.difference, told.call
         )
     });

@@ -282,6 +282,41 @@ pub fn plant(module: &mut String, function: &str, port: &str) -> Option<()> {
     Some(())
 }
 
+/// A change of a port: function, old text, new text.
+pub type Change = (&'static str, &'static str, &'static str);
+
+/// What `drivers --ports` says of each port of the library in a folder of `tests/suite`. Its right ports, for this module,
+/// stand behind empty lines; some of them are changed.
+#[track_caller]
+pub fn judged_in_place(
+    folder: &str,
+    (module, right): (&str, &str),
+    changes: &[Change],
+    code: i32,
+) -> BTreeMap<String, serde_json::Value> {
+    let repo = Repo::empty();
+    clib::copy_tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite").join(folder), repo.root());
+    repo.run(&["init"]).ok();
+    let path = format!("rust/src/{module}.rs");
+    let mut module = repo.read(&path);
+    for port in right.split("\n\n").skip(1) {
+        let name = port.split("fn ").nth(1).unwrap().split('(').next().unwrap();
+        let mut port = port.to_owned();
+        for (_, old, new) in changes.iter().filter(|(function, ..)| *function == name) {
+            assert!(port.contains(old), "{name}: {old}");
+            port = port.replace(old, new);
+        }
+        plant(&mut module, name, &port).unwrap_or_else(|| panic!("{name} has no stub"));
+    }
+    repo.write(&path, &module);
+    let ran = repo.run(&[
+        "drivers", "--seconds", "1", "--ports", "--config", "drivers.function_seconds=1", "--format", "json",
+    ]);
+    let json = ran.code(code).json("drivers");
+    let all = json["ports"].as_array().unwrap().iter();
+    all.map(|one| (one["symbol"].as_str().unwrap().to_owned(), one.clone())).collect()
+}
+
 /// A library of functions `unsigned NAME(unsigned x)`, each with its body in C and its port, or an empty text for a stub;
 /// `statics` stand in front of them.
 pub fn of_numbers(statics: &str, functions: &[(&str, &str, &str)]) -> Repo {
