@@ -62,7 +62,7 @@ pub(super) fn std_path(root: &str, path: &[String]) -> Result<(), Refusal> {
 #[rustfmt::skip]
 const MACROS: &[&str] = &[
     "assert", "assert_eq", "assert_ne", "compile_error", "concat", "format", "format_args", "matches", "panic",
-    "stringify", "unreachable", "vec", "write", "writeln",
+    "unreachable", "vec", "write", "writeln",
 ];
 
 /// Whether a macro of Rust's own libraries has this name.
@@ -140,6 +140,7 @@ pub(super) fn macro_refusal(name: &str) -> Option<Refusal> {
         }
         "asm" | "global_asm" | "naked_asm" => (Rule::System, "is machine code, which no audit can read"),
         "thread_local" => (Rule::State, "holds state that outlives a call"),
+        "stringify" => (Rule::Macro, "shows comments and blanks of the port, which no evidence covers"),
         "concat_idents" => (Rule::Macro, "can hide names from the audit"),
         "is_x86_feature_detected" | "is_aarch64_feature_detected" => {
             (Rule::System, "makes the port depend on the processor")

@@ -211,7 +211,7 @@ impl Reader<'_, '_> {
         let after = &here[read..];
         let is_member = matches!(before, Some(TokenTree::Punct(mark)) if mark.as_char() == '.');
         let is_declared = matches!(before, Some(TokenTree::Ident(word)) if word == "fn");
-        let how = if begins_call_of_macro(after) {
+        let how = if begins_call_of_macro(after) && !comes_before_not(first) {
             How::Macro
         } else if is_member || is_declared || (names.len() == 1 && self.bound.contains(&names[0])) {
             How::Named
@@ -352,4 +352,9 @@ fn refused_extern(after: &[TokenTree]) -> Option<Refusal> {
         _ => "an `extern` block binds C functions; a port may not",
     };
     Some((Rule::Item, reason.to_owned()))
+}
+
+/// Whether it is a keyword before an expression: `!` behind it negates. No macro has such a name but a raw one.
+fn comes_before_not(word: &Ident) -> bool {
+    ["break", "else", "if", "in", "match", "move", "return", "while"].iter().any(|keyword| word == keyword)
 }

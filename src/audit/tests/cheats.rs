@@ -159,6 +159,7 @@ fn macros_that_see_the_build_or_hide_code() {
         ("unsafe { core::arch::asm!(\"nop\") };", Rule::System),
         ("println!(\"{crc}\");", Rule::System),
         ("let _ = line!();", Rule::Macro),
+        ("let _ = stringify!(a + b).len();", Rule::Macro),
         ("let _ = concat_idents!(kit_, crc32);", Rule::Macro),
     ] {
         refused(&format!("HEAD {{\n {call}\n crc }}"), rule, 2, "");

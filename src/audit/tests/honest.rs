@@ -267,3 +267,31 @@ fn a_problem_reads_like_a_sentence() {
         "line 1: the signature must stay `fn kit_crc32(crc: u32, buf: Option<&[u8]>) -> u32`: it has 1 parameters instead of 2"
     );
 }
+
+#[test]
+fn a_negation_behind_a_keyword_is_no_macro() {
+    accepted(
+        SIGNATURE,
+        "
+fn kit_crc32(crc: u32, buf: Option<&[u8]>) -> u32 {
+    let mut line = buf.unwrap_or(&[]);
+    let file = crc > 7;
+    while !line.is_empty() {
+        if !file { return !line.len() as u32; }
+        line = &line[1..];
+    }
+    return !crc;
+}
+",
+    );
+    let unsafe_text = "
+fn kit_crc32(crc: u32, buf: Option<&[u8]>) -> u32 {
+    let line = buf.unwrap_or(&[]).as_ptr();
+    let mut at = 0;
+    // SAFETY: a test reads nothing.
+    while !unsafe { line.add(at).is_null() } { at += 1; }
+    if !(line.is_null() || at > 3) { crc } else { !crc }
+}
+";
+    accepted(SIGNATURE, unsafe_text);
+}

@@ -65,7 +65,7 @@ fn includes(tokens: &[Token]) -> bool {
         && matches!(&*word.text, "include" | "include_next" | "import"))
 }
 
-/// A text with the lines joined that end in a backslash.
+/// A text with the lines joined that end in a backslash; clang and gcc allow blanks behind it.
 pub(super) struct Joined {
     bytes: Vec<u8>,
     /// The positions where bytes were removed, each with the number of bytes removed so far.
@@ -77,11 +77,7 @@ impl Joined {
         let mut joined = Self { bytes: Vec::with_capacity(text.len()), cuts: Vec::new() };
         let mut at = 0;
         while at < text.len() {
-            let gone = match &text[at..] {
-                [b'\\', b'\n', ..] => 2,
-                [b'\\', b'\r', b'\n', ..] => 3,
-                _ => 0,
-            };
+            let gone = joining(&text[at..]);
             if gone > 0 {
                 let before = joined.cuts.last().map_or(0, |cut| cut.1);
                 joined.cuts.push((joined.bytes.len(), before + gone));
@@ -101,6 +97,17 @@ impl Joined {
     }
 }
 
+/// How many bytes a text begins with that join two lines.
+fn joining(text: &[u8]) -> usize {
+    let Some(rest) = text.strip_prefix(b"\\") else { return 0 };
+    let blanks = rest.iter().take_while(|byte| **byte != b'\n' && is_space(**byte)).count();
+    if rest.get(blanks) == Some(&b'\n') { 1 + blanks + 1 } else { 0 }
+}
+
+fn is_space(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || byte == 0x0b
+}
+
 struct Reader<'t> {
     joined: &'t Joined,
     at: usize,
@@ -117,8 +124,9 @@ impl Reader<'_> {
         self.joined.bytes[self.at..].starts_with(text.as_bytes())
     }
 
+    /// To the end of a line, which is a carriage return, too, for clang.
     fn skip_line(&mut self) {
-        while self.peek(0).is_some_and(|byte| byte != b'\n') {
+        while self.peek(0).is_some_and(|byte| byte != b'\n' && byte != b'\r') {
             self.at += 1;
         }
     }
@@ -133,9 +141,9 @@ impl Reader<'_> {
                 self.at += 1;
             }
             self.at = (self.at + 2).min(self.joined.bytes.len());
-        } else if byte.is_ascii_whitespace() || byte == 0x0b {
+        } else if is_space(byte) {
             self.at += 1;
-            self.first |= byte == b'\n';
+            self.first |= byte == b'\n' || byte == b'\r';
         } else {
             return false;
         }
@@ -236,6 +244,8 @@ mod tests {
         assert_eq!(texts("a/* \n */b // x \\\n y\nc"), ["a", "b", "c"]);
         assert_eq!(texts("don't\nx"), ["don", "'t", "x"]);
         assert_eq!(texts("a /* open"), ["a"]);
+        assert_eq!(texts("a // x \\ \t\r\nb\nc \\ d"), ["a", "c", "\\", "d"], "blanks behind a backslash");
+        assert_eq!(texts("a // x\rb // y\r\nc"), ["a", "b", "c"], "a carriage return ends a line");
     }
 
     #[test]

@@ -36,12 +36,13 @@ pub struct Crate {
     dir: PathBuf,
     /// The hash of what all harnesses share.
     runtime: OnceLock<String>,
+    settings: OnceLock<String>,
 }
 
 impl Crate {
     /// The crate in `dir`.
     pub fn new(dir: PathBuf) -> Self {
-        Self { dir, runtime: OnceLock::new() }
+        Self { dir, runtime: OnceLock::new(), settings: OnceLock::new() }
     }
 
     /// Hashes of the files of a symbol. While the mark of a known contract fits, the text is not parsed.
@@ -65,7 +66,7 @@ impl Crate {
     }
 
     /// The hash of a harness, of those of other functions that it calls as steps or of its fuzz target, and of what all
-    /// harnesses share.
+    /// harnesses share. Without a harness, drivers judge: then what decides how the port is built counts.
     fn harness(&self, symbol: &str) -> String {
         let text = |name: &str| {
             let path = self.dir.join(format!("fuzz/src/harness/{name}.rs"));
@@ -73,7 +74,8 @@ impl Crate {
         };
         let own = text(symbol);
         if own == ABSENT {
-            return sha256(ABSENT);
+            let build = std::fs::read_to_string(self.dir.join("build.rs")).unwrap_or_default();
+            return of_parts([ABSENT, self.settings(), build.as_str()]);
         }
         let mut others: Vec<String> = steps(&own).into_iter().map(text).collect();
         others.extend(std::fs::read_to_string(self.dir.join(target_file(symbol))));
@@ -96,9 +98,14 @@ impl Crate {
         // Behind the profile the manifest lists targets, which come and go.
         let manifest = std::fs::read_to_string(fuzz.join("Cargo.toml")).unwrap_or_default();
         let manifest = manifest.split("[[bin]]").next().unwrap_or_default().as_bytes().to_vec();
-        // Edition, features, lints, profiles and dependencies decide what the port's text means.
-        let own = std::fs::read_to_string(self.dir.join("Cargo.toml")).unwrap_or_default();
-        of_parts(texts.chain([manifest, deciding_settings(&own).into_bytes()]))
+        of_parts(texts.chain([manifest, self.settings().as_bytes().to_vec()]))
+    }
+
+    /// Edition, features, lints, profiles and dependencies, which decide what a port's text means.
+    fn settings(&self) -> &str {
+        self.settings.get_or_init(|| {
+            deciding_settings(&std::fs::read_to_string(self.dir.join("Cargo.toml")).unwrap_or_default())
+        })
     }
 
     /// The hash of the committed inputs, whatever their files are called; empty where there are none.

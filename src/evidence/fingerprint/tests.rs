@@ -155,3 +155,18 @@ fn every_file_of_the_runtime_is_part_of_what_a_harness_is() {
     assert_eq!(hash(), before);
     assert!(files.len() > 40);
 }
+
+#[test]
+fn without_a_harness_what_decides_the_build_counts() {
+    let dir = tempfile::tempdir().unwrap();
+    let hash = |edition: &str, build: &str| {
+        let manifest = format!("[package]\nname = \"kit\"\nversion = \"0.1.0\"\nedition = \"{edition}\"\n");
+        std::fs::write(dir.path().join("Cargo.toml"), manifest).unwrap();
+        std::fs::write(dir.path().join("build.rs"), build).unwrap();
+        Crate::new(dir.path().to_owned()).hashes("f", KnownContract::default()).harness
+    };
+    let before = hash("2024", "fn main() {}");
+    assert_eq!(hash("2024", "fn main() {}"), before);
+    assert_ne!(hash("2021", "fn main() {}"), before);
+    assert_ne!(hash("2024", "fn main() { }"), before);
+}
