@@ -79,6 +79,7 @@ fn models_are_waited_for_side_by_side_and_callers_after_their_callees() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite abreast -- --ignored"]
 fn contracts_are_waited_for_side_by_side_too() {
     let repo = Repo::empty();
     let functions = ["named", "titled"];
@@ -178,6 +179,7 @@ fn helpers_of_one_name_from_two_ports_of_a_module_go_back_to_the_model() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite abreast -- --ignored"]
 fn a_budget_is_kept_by_calls_under_way_too() {
     let repo = Repo::initialised();
     model(&repo, &[], &[("twice", &[TWICE]), ("sum_bytes", &[SUM]), ("thrice", &[THRICE])]);

@@ -100,6 +100,7 @@ fn port(repo: &Repo, symbol: &str, body: &str) {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite blocks -- --ignored"]
 fn right_ports_are_verified_and_wrong_ones_refuted() {
     let repo = library();
     let stubs = repo.read("rust/src/blocks.rs");

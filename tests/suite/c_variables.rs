@@ -27,6 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 ";
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite c_variables -- --ignored"]
 fn a_constant_of_c_is_shown_and_a_variable_that_may_change_is_out_of_reach() {
     let repo = Repo::of(&[("letters.h", HEADER), ("letters.c", LIBRARY), ("fuzz/run.c", DRIVER)]);
     let config = repo.read("implfuzz.toml");

@@ -72,6 +72,7 @@ fn line_of(repo: &Repo, file: &str, text: &str) -> u64 {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite coverage -- --ignored"]
 fn both_sides_are_counted_as_a_person_counts_them() {
     let repo = library();
 

@@ -149,6 +149,7 @@ fn port(json: &Value, name: &str) -> Value {
 }
 
 #[test]
+#[ignore = "a minute: cargo test --test suite drivers_ends -- --ignored"]
 fn ports_that_print_and_end_the_program_like_c_are_verified() {
     let repo = repo(&[]);
     let config = repo.read("implfuzz.toml");
@@ -200,6 +201,7 @@ fn ports_that_print_and_end_the_program_like_c_are_verified() {
 }
 
 #[test]
+#[ignore = "a minute: cargo test --test suite drivers_ends -- --ignored"]
 fn ports_that_print_keep_or_end_otherwise_differ() {
     let repo = library();
     let stubs = repo.read("rust/src/log.rs");

@@ -81,6 +81,7 @@ fn row(json: &Value, key: &str, symbol: &str) -> Value {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_focus -- --ignored"]
 fn drivers_fuzz_on_for_functions_with_too_few_inputs() {
     let repo = repo();
     let json = repo.run(&["drivers", "--check", "--format", "json"]).ok().json("drivers");

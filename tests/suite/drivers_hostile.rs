@@ -191,6 +191,7 @@ fn drivers_that_always_hang_end() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_hostile -- --ignored"]
 fn what_a_driver_starts_ends_with_its_run() {
     let forks = "static int is_done;
     if (!is_done++ && fork() == 0) { sleep(60); _exit(0); }";
@@ -244,6 +245,7 @@ fn files_of_a_driver_are_removed_and_do_not_fill_the_disk() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_hostile -- --ignored"]
 fn output_without_end_is_stopped() {
     let prints = "static char line[1 << 16]; memset(line, 'a', sizeof line);
     for (int at = 0; size && data[0] % 64 == 33 && at < 4000; at++) if (write(1 + at % 2, line, sizeof line) < 0) break;";
@@ -290,6 +292,7 @@ fn drivers_that_stop_libfuzzer_are_named() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_hostile -- --ignored"]
 fn a_driver_that_does_not_compile_is_left_out() {
     let bad: Parts = ("bad", "#include \"missing.h\"", "");
     let both = repo(&[bad, ("good", "", "")]);

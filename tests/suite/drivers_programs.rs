@@ -74,6 +74,7 @@ fn by_symbol(rows: &Value) -> BTreeMap<&str, &Value> {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_programs -- --ignored"]
 fn functions_are_judged_where_a_program_calls_them() {
     let repo = with_program();
     repo.run(&["drivers", "--new", "cli", "--program", "tools/names.c"]).ok().shows("look at the arguments");

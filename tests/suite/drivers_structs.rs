@@ -53,6 +53,7 @@ const BODIES: [(&str, &str, &str, &str); 3] = [
 ];
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_structs -- --ignored"]
 fn structs_are_compared_however_they_are_returned() {
     let repo = Repo::of(&[("results.h", HEADER), ("results.c", LIBRARY), ("fuzz/run.c", DRIVER)]);
     let stubs = repo.read("rust/src/results.rs");

@@ -92,6 +92,7 @@ fn port(name: &str, arguments: &str, result: &str, body: &str) -> String {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_system -- --ignored"]
 fn unusual_drivers_run_and_judge() {
     let repo = Repo::of(&[("trunk.h", HEADER), ("trunk.c", LIBRARY), ("fuzz/run.c", DRIVER)]);
     let config = repo.read("implfuzz.toml");

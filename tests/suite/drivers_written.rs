@@ -34,6 +34,7 @@ fn written(repo: &Repo) -> Value {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_written -- --ignored"]
 fn only_a_driver_that_reaches_something_new_stays() {
     let repo = library();
     repo.model(&[
@@ -112,6 +113,7 @@ fn a_function_that_no_driver_can_reach_is_asked_about_once() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_written -- --ignored"]
 fn where_c_breaks_the_model_says_who_is_wrong() {
     let repo = library();
     repo.model(&[&merging(Some('a')), &merging(None)]);
@@ -133,6 +135,7 @@ fn where_c_breaks_the_model_says_who_is_wrong() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_written -- --ignored"]
 fn port_has_a_driver_written_where_nothing_could_judge_the_port() {
     let repo = store();
     std::fs::remove_dir_all(repo.root().join("fuzz")).unwrap();

@@ -292,6 +292,7 @@ impl Known {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite exported -- --ignored"]
 fn exported_tests_tell_a_right_port_from_a_wrong_one() {
     let scratch = tempfile::tempdir().unwrap();
     let root = Utf8Path::from_path(scratch.path()).unwrap().canonicalize_utf8().unwrap();

@@ -99,6 +99,7 @@ fn with_mutants(repo: &Repo, which: &str) -> serde_json::Value {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite proofs -- --ignored"]
 fn mutants_of_a_port_are_found_out_one_by_one_and_the_whole_port_stands_alone() {
     let repo = all_ported();
     // The shims follow what is ported.

@@ -56,6 +56,7 @@ fn everything_is_listed(lib: &RealLib, port: &clib::Port, library: &Library) {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite real_libs -- --ignored"]
 fn zlib() {
     passes(&real::ZLIB);
 }

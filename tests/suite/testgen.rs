@@ -271,6 +271,7 @@ fn two_functions() -> Repo {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite testgen:: -- --ignored"]
 fn a_configuration_evolves_by_what_wins() {
     let repo = two_functions();
     let change = |kind: &str, name: &str, value: Value, expected: f64| json!({"type": kind, "changes": {name: value}, "reasoning": "r", "expected_improvement": expected});
@@ -390,6 +391,7 @@ fn tests_of_existence_alone_need_no_model() {
 
 /// What stands for a function is never lost to a run that tells less.
 #[test]
+#[ignore = "half a minute: cargo test --test suite testgen:: -- --ignored"]
 fn a_weaker_run_replaces_nothing_while_c_answers_as_it_did() {
     let repo = two_functions();
     let file = "rust/tests/testgen_mixed.rs";

@@ -171,6 +171,7 @@ fn a_port_made_for_one_compiler_builds_with_the_other() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite traps -- --ignored"]
 fn every_harness_compiles_whatever_its_records_hold() {
     let (port, library, _) = port("traps-harnesses", &system_compiler());
     port.harnesses_compile();
