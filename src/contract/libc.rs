@@ -10,6 +10,20 @@ const TEXT: &str = include_str!("libc.txt");
 static TABLE: LazyLock<HashMap<&'static str, Row>> =
     LazyLock::new(|| read(TEXT).expect("a test reads libc.txt"));
 
+/// Functions that are another one under another name.
+const SAME: [(&str, &str); 10] = [
+    ("getc", "fgetc"),
+    ("putc", "fputc"),
+    ("fseeko", "fseek"),
+    ("ftello", "ftell"),
+    ("fseeko64", "fseek"),
+    ("ftello64", "ftell"),
+    ("fopen64", "fopen"),
+    ("tmpfile64", "tmpfile"),
+    ("lseek64", "lseek"),
+    ("open64", "open"),
+];
+
 /// What a function touches besides its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString)]
 #[strum(serialize_all = "lowercase")]
@@ -281,6 +295,11 @@ pub fn leads_back(name: &str) -> bool {
 /// Whether it opens a file by a path, or a stream on a descriptor.
 pub fn opens(name: &str) -> bool {
     has(name, Mark::Opens)
+}
+
+/// The function that it is under another name, if any.
+pub fn same_as(name: &str) -> Option<&'static str> {
+    SAME.iter().find(|(other, _)| *other == name).map(|(_, same)| *same)
 }
 
 /// Whether it ends the process.

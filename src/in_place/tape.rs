@@ -1,22 +1,8 @@
 //! The functions of the system whose calls happen once, for C, and are answered for candidates: the lines that
 //! `templates/in_place/tape.c` includes. `contract/libc.txt` says what their arguments mean.
 
-use crate::contract::libc::{Taped, TapedArgument, taped};
+use crate::contract::libc::{Taped, TapedArgument, same_as, taped};
 use std::collections::BTreeSet;
-
-/// Functions that are another one under another name.
-const SAME: [(&str, &str); 10] = [
-    ("getc", "fgetc"),
-    ("putc", "fputc"),
-    ("fseeko", "fseek"),
-    ("ftello", "ftell"),
-    ("fseeko64", "fseek"),
-    ("ftello64", "ftell"),
-    ("fopen64", "fopen"),
-    ("tmpfile64", "tmpfile"),
-    ("lseek64", "lseek"),
-    ("open64", "open"),
-];
 
 /// Whether calls of a function are kept on the tape.
 pub(super) fn is_taped(name: &str) -> bool {
@@ -33,7 +19,7 @@ pub(super) fn lines(names: &BTreeSet<String>) -> String {
 }
 
 fn line(name: &str, arguments: &[TapedArgument]) -> String {
-    let same = SAME.iter().find(|(other, _)| *other == name).map_or(name, |(_, same)| same);
+    let same = same_as(name).unwrap_or(name);
     let words: Vec<String> = arguments.iter().map(|argument| word(*argument)).collect();
     let words = if words.is_empty() { "{IGNORED, 0, 0}".to_owned() } else { words.join(", ") };
     format!("TAPED({name}, {same}, {}, {words})\n", arguments.len())

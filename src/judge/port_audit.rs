@@ -3,6 +3,7 @@
 use super::c_reach::{variables_of, with_callees};
 use super::{Judge, Names, not_rust};
 use crate::audit::{self, Around, AuditReport, Candidate, Problem, Rule};
+use crate::contract::libc;
 use crate::contract::state::{self, is_variable};
 use crate::error::Result;
 use crate::evidence::allowed::{Original, Surroundings};
@@ -54,9 +55,12 @@ impl<'p> Judge<'p> {
             names.functions.iter().filter(|(_, other)| is(other)).map(|(name, _)| name.clone()).collect()
         };
         let bound = planned.bound();
+        let externs = &planned.function.externs;
+        // The libc crate lacks `getc`, which is `fgetc`.
+        let same = externs.iter().filter_map(|name| libc::same_as(name)).map(str::to_owned);
         Ok(Original {
             signature: inner(bound.function, bound.contract, bound.c),
-            libc: planned.function.externs.iter().cloned().collect(),
+            libc: externs.iter().cloned().chain(same).collect(),
             globals: variables_of(&self.project.library, planned).into_iter().collect(),
             ways_back: those(&|other| back.contains(&other.function.key)),
             keeps_more: those(&|other| !names.kept[&other.function.key].is_subset(kept)),

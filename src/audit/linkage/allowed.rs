@@ -3,6 +3,7 @@
 
 use super::objects::path;
 use crate::audit::links_to;
+use crate::contract::libc;
 use std::collections::BTreeSet;
 
 /// Crates of Rust's own libraries that only compute; of `std` some modules do.
@@ -42,7 +43,8 @@ const INSTEAD: [(&str, &[&str]); 5] = [
 /// Whether C's calls lead to this symbol, also where a compiler puts one function in another's place.
 pub(super) fn is_called(symbol: &str, externs: &BTreeSet<&str>) -> bool {
     let instead = |(of, others): &(&str, &[&str])| externs.contains(of) && others.contains(&symbol);
-    externs.contains(symbol) || INSTEAD.iter().any(instead)
+    let is_same = |name: &&str| libc::same_as(name) == Some(symbol);
+    externs.contains(symbol) || externs.iter().any(is_same) || INSTEAD.iter().any(instead)
 }
 
 /// Why a port may not lead to this symbol, if it may not; `by_c` says that the C original calls it as well.
@@ -118,6 +120,9 @@ mod tests {
         let externs = BTreeSet::from(["fprintf"]);
         assert!(is_called("fprintf", &externs) && is_called("fwrite", &externs));
         assert!(is_called("fputc", &BTreeSet::from(["fwrite"])));
+        assert!(
+            is_called("fgetc", &BTreeSet::from(["getc"])) && !is_called("getc", &BTreeSet::from(["fgetc"]))
+        );
         assert!(!is_called("puts", &externs) && !is_called("fwrite", &BTreeSet::from(["fread", "fputc"])));
     }
 }
