@@ -23,6 +23,19 @@ pub fn literals(text: &[u8]) -> BTreeSet<Vec<u8>> {
     found
 }
 
+/// The integers in a C text, decimal or hexadecimal.
+pub fn integers(text: &[u8]) -> BTreeSet<u64> {
+    let joined = Joined::of(text);
+    let value = |token: &Token| {
+        let digits = token.text.trim_end_matches(['u', 'U', 'l', 'L']);
+        match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+            Some(digits) => u64::from_str_radix(digits, 16).ok(),
+            None => digits.parse().ok(),
+        }
+    };
+    tokens(&joined).iter().filter(|token| token.kind == Kind::Literal).filter_map(value).collect()
+}
+
 /// The quote and the value of a literal, if it is a string or a character.
 fn quoted(token: &Token) -> Option<(char, Vec<u8>)> {
     let quote =
@@ -72,6 +85,12 @@ fn value(mut text: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn integers_are_those_of_the_text() {
+        let found = integers(b"if (n > 9u || n == 0x1F) x = \"77\" + '5'; y = 1.5; a7 = 30;");
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), [9, 30, 31]);
+    }
 
     #[test]
     fn strings_and_rows_of_characters_have_values() {

@@ -15,14 +15,14 @@ mod surface;
 
 pub use body::body;
 pub use comments::without_comments;
-pub use literals::literals;
+pub use literals::{integers, literals};
 pub use surface::Surface;
 
 use crate::digest::sha256;
 use split_items::{Form, Piece, cut, is_attribute, outside};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use token::{Joined, Kind, Token, tokens};
+use token::{Joined, Kind, Token, includes, tokens};
 
 /// The name of the chunk of directives between items that are not `#define`: `#include`, `#undef`, `#pragma`.
 pub const DIRECTIVES: &str = "(directives)";
@@ -41,8 +41,10 @@ pub struct Chunk {
     pub words: BTreeSet<String>,
     /// The macros that it defines.
     pub macros: BTreeSet<String>,
-    /// The files that it includes, with their quotes or angle brackets.
+    /// The files that it includes or asks for, with their quotes or angle brackets.
     pub includes: Vec<String>,
+    /// Whether more than its tokens decides what it means: `##`, `#x`, or the number of a line.
+    pub needs_text: bool,
     /// The byte ranges of its pieces.
     pub bytes: Vec<Range<usize>>,
 }
@@ -108,6 +110,7 @@ fn chunk(tokens: &[Token], pieces: &[&Piece], name: String) -> Chunk {
         words: read.words.into_iter().map(str::to_owned).collect(),
         macros: read.macros,
         includes: read.includes,
+        needs_text: read.needs_text,
         bytes,
     }
 }
@@ -120,7 +123,11 @@ struct Read<'t> {
     words: Vec<&'t str>,
     macros: BTreeSet<String>,
     includes: Vec<String>,
+    needs_text: bool,
 }
+
+/// Macros of the compiler whose value depends on where they stand.
+const PLACES: &[&str] = &["__LINE__", "__COUNTER__", "__INCLUDE_LEVEL__"];
 
 impl<'t> Read<'t> {
     fn add(&mut self, tokens: &'t [Token]) {
@@ -138,12 +145,12 @@ impl<'t> Read<'t> {
                     if behind("define") {
                         self.macros.insert(token.text.to_string());
                     }
+                    self.needs_text |= PLACES.contains(&&*token.text);
                     self.words.push(&token.text);
                 }
-                Kind::Literal if ["include", "include_next", "import"].into_iter().any(behind) => {
-                    self.includes.push(token.text.to_string());
-                }
-                _ => {}
+                Kind::Literal if includes(&tokens[..at]) => self.includes.push(token.text.to_string()),
+                Kind::Punct => self.needs_text |= token.is("##") || token.is("#") && !token.first,
+                Kind::Literal => {}
             }
         }
     }

@@ -59,10 +59,12 @@ pub(super) fn tokens(joined: &Joined) -> Vec<Token<'_>> {
     tokens
 }
 
-/// Whether the tokens end in `# include`.
-fn includes(tokens: &[Token]) -> bool {
+/// Whether the tokens end in `# include`, or in the question whether a file is there.
+pub(super) fn includes(tokens: &[Token]) -> bool {
     matches!(tokens, [.., hash, word] if hash.first && hash.is("#") && !word.first
-        && matches!(&*word.text, "include" | "include_next" | "import"))
+        && matches!(&*word.text, "include" | "include_next" | "import" | "embed"))
+        || matches!(tokens, [.., word, open] if open.is("(")
+            && matches!(&*word.text, "__has_include" | "__has_include_next" | "__has_embed"))
 }
 
 /// A text with the lines joined that end in a backslash; clang and gcc allow blanks behind it.
@@ -241,6 +243,7 @@ mod tests {
             texts("#include <a b.h> // c\n#if a<b>c"),
             ["#", "include", "<a b.h>", "#", "if", "a", "<", "b", ">", "c"]
         );
+        assert_eq!(texts("#if __has_include(<a b.h>)"), ["#", "if", "__has_include", "(", "<a b.h>", ")"]);
         assert_eq!(texts("a/* \n */b // x \\\n y\nc"), ["a", "b", "c"]);
         assert_eq!(texts("don't\nx"), ["don", "'t", "x"]);
         assert_eq!(texts("a /* open"), ["a"]);

@@ -2,7 +2,7 @@
 //! preprocessor: an `#include` counts in whichever branch it stands.
 
 use crate::c::text::{Chunk, chunks};
-use crate::digest::of_parts;
+use crate::digest::{of_parts, sha256};
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -21,6 +21,8 @@ pub(super) struct CFile {
     /// Relative to the root.
     pub path: String,
     pub chunks: Vec<Chunk>,
+    /// The hash of its bytes.
+    pub text: String,
     names: HashMap<String, usize>,
 }
 
@@ -125,17 +127,15 @@ impl CTree {
     /// Reads the units side by side; their headers follow one by one.
     fn read_ahead(&mut self, root: &Path, units: &[UnitFlags]) {
         let paths: Vec<String> = units.iter().map(|unit| plain(&unit.file)).collect();
-        let read = |path: &String| std::fs::read(root.join(path)).ok().map(|text| chunks(&text));
-        let read: Vec<Option<Vec<Chunk>>> = paths.par_iter().map(read).collect();
-        for (path, chunks) in paths.into_iter().zip(read) {
-            self.add(path, chunks);
+        let read: Vec<Option<CFile>> = paths.par_iter().map(|path| read(root, path)).collect();
+        for (path, file) in paths.into_iter().zip(read) {
+            self.add(path, file);
         }
     }
 
-    fn add(&mut self, path: String, chunks: Option<Vec<Chunk>>) -> Option<usize> {
-        let at = chunks.map(|chunks| {
-            let names = chunks.iter().enumerate().map(|(at, chunk)| (chunk.name.clone(), at)).collect();
-            self.files.push(CFile { path: path.clone(), chunks, names });
+    fn add(&mut self, path: String, file: Option<CFile>) -> Option<usize> {
+        let at = file.map(|file| {
+            self.files.push(file);
             self.files.len() - 1
         });
         self.paths.insert(path, at);
@@ -146,10 +146,7 @@ impl CTree {
     fn file(&mut self, root: &Path, path: &str) -> Option<usize> {
         match self.paths.get(path) {
             Some(known) => *known,
-            None => {
-                let text = std::fs::read(root.join(path)).ok();
-                self.add(path.to_owned(), text.map(|text| chunks(&text)))
-            }
+            None => self.add(path.to_owned(), read(root, path)),
         }
     }
 
@@ -184,6 +181,13 @@ impl CTree {
         let ours = |path: &&String| !path.starts_with(".implfuzz/") && !path.starts_with("..");
         paths.iter().filter(ours).find_map(|path| self.file(root, path))
     }
+}
+
+fn read(root: &Path, path: &str) -> Option<CFile> {
+    let text = std::fs::read(root.join(path)).ok()?;
+    let chunks = chunks(&text);
+    let names = chunks.iter().enumerate().map(|(at, chunk)| (chunk.name.clone(), at)).collect();
+    Some(CFile { path: path.to_owned(), chunks, text: sha256(&text), names })
 }
 
 /// A relative path without `.` and `x/..`, by its spelling. What leads out of the root begins with `..`.

@@ -6,7 +6,7 @@
 
 use super::c_tree::{CTree, Spot};
 use crate::c::porting_order::components;
-use crate::c::text::DIRECTIVES;
+use crate::c::text::{Chunk, DIRECTIVES};
 use crate::digest::{of_parts, sha256};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -47,12 +47,16 @@ pub struct Root<'r> {
 /// What stands for a flag line that no chunk has.
 const FLAGS: &str = "(flags)";
 const ABSENT: &str = "absent";
+/// What stands for the text of a file, comments included.
+const TEXT: &str = "(text)";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Place {
     Chunk(Spot, usize),
     /// The flags of a unit, and the directives of all that it sees.
     Unit(usize),
+    /// All text that a unit sees, with its comments and lines.
+    Text(usize),
     /// What is not there.
     Absent(String),
 }
@@ -112,12 +116,15 @@ impl<'t> DependencyGraph<'t> {
         add(Place::Unit(unit));
         let chunk = self.tree.chunk(spot);
         let sees = &self.tree.units[unit].sees;
-        for word in &chunk.words {
-            let meant = self.tree.macros.get(word).into_iter().flatten();
-            meant
-                .filter(|at| **at != spot && sees.contains(&at.0))
-                .for_each(|at| add(Place::Chunk(*at, unit)));
+        let meant = chunk.words.iter().filter_map(|word| self.tree.macros.get(word)).flatten();
+        let macros: Vec<Spot> = meant.copied().filter(|at| *at != spot && sees.contains(&at.0)).collect();
+        macros.iter().for_each(|at| add(Place::Chunk(*at, unit)));
+        if chunk.needs_text {
+            add(Place::Text(unit));
         }
+        self.unnamed(chunk, &macros)
+            .filter(|at| *at != spot)
+            .for_each(|at| add(self.meant(&self.id(at), unit)));
         if chunk.name != DIRECTIVES {
             for file in self.tree.included(unit, spot) {
                 (0..self.tree.files[file].chunks.len()).for_each(|at| add(Place::Chunk((file, at), unit)));
@@ -129,6 +136,18 @@ impl<'t> DependencyGraph<'t> {
             named.for_each(|at| add(self.meant(&self.id(at), unit)));
         }
         next
+    }
+
+    /// Chunks that a chunk leads to without a call or a use: functions that clean up behind its variables, and, if it is weak,
+    /// definitions elsewhere that take its place. `macros` are those that its words name.
+    fn unnamed<'a>(&'a self, chunk: &'a Chunk, macros: &[Spot]) -> impl Iterator<Item = Spot> + 'a {
+        let has = |words: [&str; 2]| {
+            let mut all = macros.iter().map(|at| self.tree.chunk(*at)).chain([chunk]);
+            all.any(|chunk| words.iter().any(|word| chunk.words.contains(*word)))
+        };
+        let cleaning = has(["cleanup", "__cleanup__"]).then_some(&chunk.words).into_iter().flatten();
+        let weak = has(["weak", "__weak__"]).then_some(&chunk.name);
+        cleaning.chain(weak).flat_map(|name| self.tree.named(name))
     }
 
     fn id(&self, spot: Spot) -> String {
@@ -170,6 +189,10 @@ impl<'t> DependencyGraph<'t> {
         match &self.places[at] {
             Place::Chunk(spot, _) => vec![(self.id(*spot), self.tree.chunk(*spot).hash.clone())],
             Place::Absent(id) => vec![(id.clone(), sha256(ABSENT))],
+            Place::Text(unit) => {
+                let sees = self.tree.units[*unit].sees.iter().map(|file| &self.tree.files[*file]);
+                sees.map(|file| (format!("{}:{TEXT}", file.path), file.text.clone())).collect()
+            }
             Place::Unit(unit) => {
                 let unit = &self.tree.units[*unit];
                 let flags = (format!("{}:{FLAGS}", self.tree.files[unit.file].path), unit.flags.clone());

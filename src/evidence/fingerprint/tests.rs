@@ -170,3 +170,52 @@ fn without_a_harness_what_decides_the_build_counts() {
     assert_ne!(hash("2021", "fn main() {}"), before);
     assert_ne!(hash("2024", "fn main() { }"), before);
 }
+
+/// Whether the hash of `k` in `k.c` changes with the text of a file, which may be a new one.
+fn is_noticed(text: &str, file: &str, changed: &str) -> bool {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
+    write("k.c", text);
+    write("w.c", "");
+    let units = ["k.c", "w.c"].map(|file| UnitFlags { file: file.into(), flags: Vec::new() });
+    let chunks = ["k.c:k".to_owned()];
+    let hash = || {
+        let tree = CTree::read(dir.path(), &units);
+        DependencyGraph::of(&tree, &|_| None, &[Root { chunks: &chunks, unit: "k.c" }]).digests()
+    };
+    let before = hash();
+    write(file, changed);
+    before != hash()
+}
+
+#[test]
+fn what_no_token_of_a_function_shows_is_noticed() {
+    let edited = |text: &str, from: &str, to: &str| is_noticed(text, "k.c", &text.replacen(from, to, 1));
+    let pasted = "#define K_LIMIT 7\n#define PASTE(a, b) a##b\nint k(void) { return PASTE(K_, LIMIT); }\n";
+    assert!(edited(pasted, "7", "8"), "a macro whose name is made of parts");
+    let said = "#define SAID(x) #x\nconst char *k(void) { return SAID(a+b); }\n";
+    assert!(edited(said, "a+b", "a + b"), "text that becomes a string");
+    let lines = "int k(void) { return __LINE__; }\n";
+    assert!(edited(lines, "int", "// a line\nint"), "the number of a line");
+    let plain = "#define TWO 2\nint k(void) { return TWO; }\n";
+    assert!(!edited(plain, "int", "// a line\nint"));
+    let asked =
+        "#if __has_include(\"more.h\")\n#include \"more.h\"\n#endif\nint k(void) { return sizeof(MORE); }\n";
+    let within = "int k(void) {\n#if __has_include(\"more.h\")\nreturn 2;\n#endif\nreturn 1; }\n";
+    for text in [asked, within] {
+        assert!(is_noticed(text, "more.h", "#define MORE\n"), "a file that appears");
+    }
+    let cleans = "static void tidy(int *p) { *p = 1; }\n\
+        #define TIDY __attribute__((cleanup(tidy)))\n#define TIDIED(by) __attribute__((cleanup(by)))\n";
+    for by in ["__attribute__((__cleanup__(tidy)))", "TIDY", "TIDIED(tidy)"] {
+        let text = format!("{cleans}int k(int x) {{ int kept {by} = x; return kept; }}\n");
+        assert!(edited(&text, "*p = 1", "*p = 2"), "{by}");
+    }
+    let strong = "int k(void) { return 2; }\n";
+    for weak in
+        ["__attribute__((weak)) int k(void)", "#define WEAK __attribute__((__weak__))\nWEAK int k(void)"]
+    {
+        assert!(is_noticed(&format!("{weak} {{ return 1; }}\n"), "w.c", strong), "{weak}");
+    }
+    assert!(!is_noticed("int k(void) { return 1; }\n", "w.c", strong));
+}
