@@ -121,6 +121,14 @@ pub enum UseKind {
     Called,
     /// `return p`
     Returned,
+    /// `return p + n`
+    ReturnedInside,
+    /// The use of what `callee` returned, which had the parameter as argument `position`.
+    FromCall {
+        callee: String,
+        position: usize,
+        used: Box<UseKind>,
+    },
     /// assigned to something that is not a local: `to` is its text
     Stored {
         to: String,

@@ -147,9 +147,15 @@ fn accesses_of_volatile_and_atomic_memory_are_seen_through_typedefs_fields_and_b
          int add(void) { return count++; }\n\
          int swap(int *p) { return __sync_lock_test_and_set(p, 1); }\n\
          int load(int *p) { return __atomic_load_n(p, 5); }\n\
-         int plain(struct dev *d, reg *r) { return d->plain + (r == 0); }\n",
+         #include <stdatomic.h>\n\
+         #define STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)\n\
+         #define PUBLISH(p) STORE(p, LATEST)\n\
+         #define LATEST 1\n\
+         void publish(int *p) { PUBLISH(p); }\n\
+         void standard(int *p) { atomic_store((_Atomic int *)p, 1); }\n\
+         int plain(struct dev *d, reg *r) { return d->plain + (r == 0) + LATEST; }\n",
     )]);
-    for name in ["ring", "wipe", "add", "swap", "load"] {
+    for name in ["ring", "wipe", "add", "swap", "load", "publish", "standard"] {
         assert!(lib.find(name).unwrap().volatile, "{name}");
     }
     assert!(!lib.find("plain").unwrap().volatile);

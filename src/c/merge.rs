@@ -1,6 +1,7 @@
 //! Merges the translation units into one library: names, modules, calls by key, one table of records.
 
 use super::analysis_cache::Outcome;
+use super::constant_pointers::{self, Behind};
 use super::flags::Discovery;
 use super::header_only;
 use super::merge_records::Records;
@@ -56,6 +57,7 @@ struct All {
     merged: Merged,
     functions: BTreeMap<SymbolKey, FoundFunction>,
     globals: BTreeMap<SymbolKey, Global>,
+    behind: Behind,
     types: BTreeMap<(RelPath, usize, SymbolKey), TypeDefinition>,
     macros: BTreeMap<(RelPath, usize, String), Macro>,
     emitted: BTreeSet<SymbolKey>,
@@ -113,6 +115,9 @@ impl All {
                 }
             }
         }
+        for (constant, targets) in facts.behind {
+            self.behind.entry(constant).or_default().extend(targets);
+        }
         for found in facts.macros {
             let place = (found.place.file.clone(), found.place.start, found.name.clone());
             self.macros.entry(place).or_insert(found);
@@ -128,12 +133,13 @@ impl All {
     }
 
     fn finish(self) -> Merged {
-        let Self { mut merged, functions, mut globals, types, macros, emitted, records } = self;
+        let Self { mut merged, functions, mut globals, behind, types, macros, emitted, records } = self;
         let library = &mut merged.library;
         let known: BTreeSet<SymbolKey> = functions.keys().cloned().collect();
         let known_globals: BTreeSet<SymbolKey> = globals.keys().cloned().collect();
         let mut functions: Vec<Function> =
             functions.into_values().map(|found| resolve(found, &known, &known_globals, &emitted)).collect();
+        constant_pointers::follow(&mut functions, &globals, &behind);
         let modules = module_of_file(&library.units, &functions, &globals);
         let mut names =
             Names::count(functions.iter().map(|f| &f.c_name).chain(globals.values().map(|g| &g.c_name)));

@@ -207,13 +207,11 @@ impl<'tu> Walk<'_, 'tu> {
             }
             _ => {}
         }
-        if let Some((position, found)) = uses(&self.copies, self.sources, &self.parents, node) {
+        for (position, new) in uses(&self.copies, self.sources, &self.parents, node) {
             let known = self.body.uses.entry(position).or_default();
-            for new in found {
-                // Unrolled loops repeat the same use on one line.
-                if !known.contains(&new) {
-                    known.push(new);
-                }
+            // Unrolled loops repeat the same use on one line.
+            if !known.contains(&new) {
+                known.push(new);
             }
         }
     }

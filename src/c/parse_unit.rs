@@ -6,7 +6,7 @@
 use super::cursor::{Cursor, Location, TranslationUnit};
 use super::expr::Sources;
 use super::types::{TypeReader, is_wrong_alias, unfaithful};
-use super::{parse_body, parse_types};
+use super::{atomics, comments_above, constant_pointers, parse_body, parse_types};
 use crate::symbol::{
     Function, Global, Linkage, Macro, Param, Place, Record, RelPath, SymbolKey, SymbolName, TypeDefinition,
     TypeKind,
@@ -18,10 +18,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Number of diagnostics that are shown for a unit that does not parse.
 const SHOWN_DIAGNOSTICS: usize = 5;
-
-/// Number of bytes before a definition that are searched for its comment, so that files of many megabytes are
-/// not copied for each definition.
-const LONGEST_COMMENT: usize = 16 << 10;
 
 /// A function and the functions that it calls, which may be outside the library.
 #[derive(Clone, Serialize, Deserialize)]
@@ -41,6 +37,8 @@ pub(super) struct UnitFacts {
     pub files: BTreeSet<String>,
     pub functions: Vec<FoundFunction>,
     pub globals: Vec<Global>,
+    /// The variables behind constant pointers.
+    pub behind: constant_pointers::Behind,
     pub records: BTreeMap<String, Record>,
     pub types: Vec<TypeDefinition>,
     pub macros: Vec<Macro>,
@@ -127,7 +125,11 @@ impl Reader<'_> {
                 CXCursor_FunctionDecl if !item.is_inline() || item.storage() == CX_SC_Extern => {
                     facts.emitted.insert(key(self.root, item));
                 }
-                CXCursor_VarDecl => facts.globals.extend(self.global(item, file, &start)),
+                CXCursor_VarDecl => {
+                    let targets = constant_pointers::targets(item, &|c| key(self.root, c));
+                    facts.behind.extend(targets.map(|targets| (key(self.root, item), targets)));
+                    facts.globals.extend(self.global(item, file, &start));
+                }
                 CXCursor_TypedefDecl => {
                     let ty = self.types.read(item.underlying());
                     if is_wrong_alias(&ty) {
@@ -143,7 +145,7 @@ impl Reader<'_> {
                         name: item.name(),
                         is_function_like: item.is_function_like_macro(),
                         text: self.sources.text(item),
-                        comment: self.comment_above(&start).unwrap_or_default(),
+                        comment: comments_above::directly(&mut self.sources, &start).unwrap_or_default(),
                         place: Self::place(file, &start, &item.end()),
                     });
                 }
@@ -153,6 +155,7 @@ impl Reader<'_> {
                 _ => {}
             }
         }
+        let atomic = atomics::macros(&facts.macros);
         for found in &mut facts.functions {
             let place = &found.function.place;
             let path = self.root.join(&place.file.0).into_string();
@@ -160,6 +163,8 @@ impl Reader<'_> {
             let names: BTreeSet<String> = expansions.range(range).map(|(_, _, name)| name.clone()).collect();
             let meaning = facts.macros.iter().filter(|m| names.contains(&m.name));
             found.meaning = meaning.map(|m| m.text.as_str()).collect::<Vec<_>>().join("\n");
+            let is_atomic = |name: &String| atomics::is_operation(name) || atomic.contains(name.as_str());
+            found.function.volatile |= names.iter().any(is_atomic);
             found.function.macros = names.into_iter().collect();
         }
         facts.records = std::mem::take(&mut self.types.records);
@@ -197,7 +202,7 @@ impl Reader<'_> {
             })
             .collect();
         let text = if start.file == end.file { self.sources.between(start, &end) } else { String::new() };
-        let comment = self.comment(item, start);
+        let comment = comments_above::of(&mut self.sources, item, start);
         let mut function = Function {
             key: key(self.root, item),
             name: SymbolName::new(&c_name),
@@ -271,7 +276,7 @@ impl Reader<'_> {
             name: found.name,
             form: found.form,
             text: if start.file == end.file { self.sources.between(&start, &end) } else { String::new() },
-            comment: self.comment(item, &start),
+            comment: comments_above::of(&mut self.sources, item, &start),
             place: Self::place(file, &start, &end),
             complete: found.complete,
         })
@@ -303,40 +308,6 @@ impl Reader<'_> {
             },
         })
     }
-
-    /// The comment directly above, else the one that clang attaches to the declaration.
-    fn comment(&mut self, item: Cursor<'_>, start: &Location) -> String {
-        self.comment_above(start).unwrap_or_else(|| {
-            let attached = item.comment();
-            // A comment that is separated by a blank line belongs to something else, though clang attaches
-            // it.
-            let above = self.sources.bytes(&start.file).get(..start.offset).unwrap_or_default();
-            let is_above = above.trim_ascii_end().ends_with(attached.trim_end().as_bytes());
-            if is_above { String::new() } else { attached }
-        })
-    }
-
-    fn comment_above(&mut self, start: &Location) -> Option<String> {
-        let above = self.sources.bytes(&start.file).get(..start.offset).unwrap_or_default();
-        // libclang places the start of a macro at its name.
-        let directive = line_start(above);
-        let is_directive = above[directive..].trim_ascii_start().starts_with(b"#");
-        let above = if is_directive { &above[..directive] } else { above };
-        let end = above.trim_ascii_end();
-        let last = &end[line_start(end)..];
-        // Few definitions have a comment and files may be large, so check before copying.
-        if !end.ends_with(b"*/") && !last.trim_ascii_start().starts_with(b"//") {
-            return None;
-        }
-        let above = &above[above.len().saturating_sub(LONGEST_COMMENT)..];
-        // Ignore separators such as a line of dashes.
-        comment_above(&String::from_utf8_lossy(above)).filter(|text| text.contains(char::is_alphanumeric))
-    }
-}
-
-/// The offset at which the last line of `text` starts.
-fn line_start(text: &[u8]) -> usize {
-    text.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1)
 }
 
 /// Identity of a function or global: its USR, and also its file if it is not visible to the linker.
@@ -373,20 +344,4 @@ fn is_plain(name: &str) -> bool {
 fn contains_word(text: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.split(|c| !is_part(c)).any(|w| w == word)
-}
-
-/// The comment at the end of `text`, followed by at most one line break.
-fn comment_above(text: &str) -> Option<String> {
-    let trimmed = text.trim_end();
-    if text[trimmed.len()..].matches('\n').count() > 1 {
-        return None;
-    }
-    if trimmed.ends_with("*/") {
-        let start = trimmed.rfind("/*")?;
-        // A comment after code belongs to that code.
-        let line_start = trimmed[..start].rfind('\n').map_or(0, |i| i + 1);
-        return trimmed[line_start..start].trim().is_empty().then(|| trimmed[start..].to_owned());
-    }
-    let lines: Vec<&str> = trimmed.lines().rev().take_while(|l| l.trim_start().starts_with("//")).collect();
-    (!lines.is_empty()).then(|| lines.into_iter().rev().map(str::trim).collect::<Vec<_>>().join("\n"))
 }

@@ -1,29 +1,44 @@
-//! How a body uses its parameters, directly or through plain local copies. `contract` infers roles from the
-//! uses (a length, a string, an out-parameter).
+//! How a body uses its parameters, directly, through plain local copies, or through what a function returns for them.
+//! `contract` infers roles from the uses (a length, a string, an out-parameter).
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
 use super::cursor::Cursor;
 use super::expr::{Sources, access, is_pointer, is_wrapper, is_zero, named};
-use super::parse_copies::{Copies, is_local, is_moved, moves};
+use super::parse_copies::{Copies, Passed, is_local, is_moved, moves};
 use crate::symbol::{ParamUse, UseKind};
 use clang_sys::*;
 
-/// The uses at one mention of a name: the position of the parameter, and the kinds of use. `parents` are the
+/// The uses at one mention of a name: the positions of parameters, and the kinds of use. `parents` are the
 /// ancestors of `mention`, outermost first.
 pub(super) fn uses(
     copies: &Copies,
     sources: &mut Sources,
     parents: &[Cursor<'_>],
     mention: Cursor<'_>,
-) -> Option<(usize, Vec<ParamUse>)> {
-    let declaration = mention.referenced()?;
-    let position = copies.of(declaration)?;
+) -> Vec<(usize, ParamUse)> {
+    let Some(declaration) = mention.referenced() else { return Vec::new() };
     let is_parameter = copies.is_parameter(declaration);
-    let mut look = Look { copies, sources, parents, mention, position, is_parameter, found: Vec::new() };
-    look.climb();
-    let line = mention.start().line;
-    Some((position, look.found.into_iter().map(|kind| ParamUse { line, kind }).collect()))
+    let mut found = Vec::new();
+    let mut look = |position, passed: Option<&Passed>| {
+        let mut look = Look { copies, sources, parents, mention, position, is_parameter, found: Vec::new() };
+        look.climb();
+        let line = mention.start().line;
+        let kinds = look.found.into_iter().map(|used| match passed {
+            Some(passed) => from_call(passed, used),
+            None => used,
+        });
+        found.extend(kinds.map(|kind| (position, ParamUse { line, kind })));
+    };
+    match copies.of(declaration) {
+        Some(position) => look(position, None),
+        None => copies.result(declaration).iter().for_each(|passed| look(passed.parameter, Some(passed))),
+    }
+    found
+}
+
+fn from_call(passed: &Passed, used: UseKind) -> UseKind {
+    UseKind::FromCall { callee: passed.callee.clone(), position: passed.position, used: Box::new(used) }
 }
 
 /// Whether a value is one of the two that `?:` chooses from.
@@ -58,10 +73,15 @@ impl<'tu> Look<'_, 'tu> {
             } else if !is_wrapper(parent) && !is_choice(parent, inner) {
                 let kind = self.kind(depth, parent, inner);
                 let is_step = kind == Some(UseKind::Advance) && is_pointer(parent);
-                let follows = is_step || kind == Some(UseKind::Arithmetic) && is_moved(parent);
+                let is_moved = is_step || kind == Some(UseKind::Arithmetic) && is_moved(parent);
+                let passed = kind.as_ref().and_then(|kind| self.comes_back(parent, kind));
                 self.found.extend(kind);
-                if follows {
-                    self.moved_use(depth);
+                if is_moved {
+                    let used = self.pointer_use(depth);
+                    self.found.extend(used);
+                } else if let Some(passed) = passed {
+                    let used = self.pointer_use(depth);
+                    self.found.extend(used.into_iter().map(|used| from_call(&passed, used)));
                 }
                 return;
             }
@@ -69,15 +89,22 @@ impl<'tu> Look<'_, 'tu> {
         }
     }
 
-    /// The use of a pointer that was moved: of the sum, or of `p++`, at `depth`.
-    fn moved_use(&mut self, depth: usize) {
+    /// The parameter in a call that returns a pointer, which may be the parameter's.
+    fn comes_back(&self, call: Cursor<'tu>, kind: &UseKind) -> Option<Passed> {
+        let UseKind::Argument { callee, position, .. } = kind else { return None };
+        let (parameter, callee) = (self.position, callee.clone());
+        is_pointer(call).then_some(Passed { parameter, callee, position: *position })
+    }
+
+    /// The uses of a pointer that came from the parameter: of a sum, of `p++`, or of the result of a call, at `depth`.
+    fn pointer_use(&mut self, depth: usize) -> Vec<UseKind> {
         let mut inner = self.parents[depth];
         for (at, parent) in self.parents[..depth].iter().enumerate().rev() {
             let parent = *parent;
             let is_comma = parent.kind() == CXCursor_BinaryOperator
                 && parent.binary_operator() == CXBinaryOperator_Comma;
             if is_comma && parent.children().first() == Some(&inner) {
-                return;
+                return Vec::new();
             }
             let is_cast = parent.kind() == CXCursor_CStyleCastExpr;
             if is_wrapper(parent) || is_cast || is_moved(parent) || is_choice(parent, inner) || is_comma {
@@ -88,7 +115,12 @@ impl<'tu> Look<'_, 'tu> {
             let is_deref = kind == CXCursor_ArraySubscriptExpr
                 || kind == CXCursor_UnaryOperator && parent.unary_operator() == CXUnaryOperator_Deref;
             let used = match kind {
-                CXCursor_CallExpr => Some(self.call(parent, inner)),
+                CXCursor_CallExpr => {
+                    let argument = self.call(parent, inner);
+                    let Some(passed) = self.comes_back(parent, &argument) else { return vec![argument] };
+                    let used = self.pointer_use(at).into_iter().map(|used| from_call(&passed, used));
+                    return std::iter::once(argument).chain(used).collect();
+                }
                 _ if is_deref => Some(UseKind::Deref(access(&self.parents[..at], parent))),
                 CXCursor_MemberRefExpr => {
                     Some(UseKind::Field { name: parent.name(), access: access(&self.parents[..at], parent) })
@@ -97,26 +129,37 @@ impl<'tu> Look<'_, 'tu> {
                 CXCursor_BinaryOperator if parent.binary_operator() == CXBinaryOperator_Assign => {
                     self.assigned_to(parent)
                 }
-                // Comparisons and differences need no memory; statements and results use none here.
+                CXCursor_ReturnStmt => Some(UseKind::ReturnedInside),
+                // Comparisons and differences need no memory; neither do statements.
                 CXCursor_BinaryOperator if !is_pointer(parent) => None,
+                CXCursor_UnaryOperator if parent.unary_operator() == CXUnaryOperator_LNot => None,
                 CXCursor_CompoundStmt
                 | CXCursor_ForStmt
                 | CXCursor_WhileStmt
                 | CXCursor_DoStmt
                 | CXCursor_IfStmt
-                | CXCursor_ReturnStmt => None,
+                | CXCursor_CaseStmt
+                | CXCursor_DefaultStmt
+                | CXCursor_LabelStmt
+                | CXCursor_ConditionalOperator
+                | CXCursor_UnaryExpr => None,
                 _ => Some(UseKind::Other),
             };
-            self.found.extend(used);
-            return;
+            return used.into_iter().collect();
         }
+        Vec::new()
+    }
+
+    /// Whether the uses of a local are those of the parameter, as those of what a function returned for it.
+    fn is_followed(&self, local: Cursor<'tu>) -> bool {
+        self.copies.result(local).iter().any(|passed| passed.parameter == self.position)
     }
 
     /// What a moved pointer is assigned to.
     fn assigned_to(&mut self, assignment: Cursor<'tu>) -> Option<UseKind> {
         let left = *assignment.children().first()?;
         match named(left) {
-            Some(own) if self.copies.of(own) == Some(self.position) => None,
+            Some(own) if self.copies.of(own) == Some(self.position) || self.is_followed(own) => None,
             Some(local) if is_local(local) => Some(UseKind::Other),
             _ => Some(UseKind::Stored { to: self.sources.text(left) }),
         }
@@ -290,6 +333,9 @@ impl<'tu> Look<'_, 'tu> {
     /// The value is assigned to a local. That is no new use if the local counts as the parameter, but the
     /// local's type may add information.
     fn copied_to(&self, local: Cursor<'tu>) -> Option<UseKind> {
+        if self.is_followed(local) {
+            return None;
+        }
         if self.copies.of(local) != Some(self.position) {
             return Some(UseKind::Other);
         }

@@ -65,9 +65,9 @@ pub(super) fn room(library: &Library, param: &Param, facts: &Facts) -> Option<Ro
     }
     let is_void = to.kind == TypeKind::Void;
     let direction = match (to.is_const, is_void && !casts.is_empty()) {
-        (true, _) => Direction::In,
+        (true, _) if !facts.writes => Direction::In,
         (_, true) => Direction::InOut,
-        _ => direction(to, facts),
+        _ => direction(facts),
     };
     let walks = facts.walks || is_void && !casts.is_empty();
     let bytes = match direction {

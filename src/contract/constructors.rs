@@ -109,6 +109,8 @@ fn fills(library: &Library, param: &Param, record: &str) -> bool {
             | UseKind::Arithmetic
             | UseKind::Called
             | UseKind::Returned
+            | UseKind::ReturnedInside
+            | UseKind::FromCall { .. }
             | UseKind::Stored { .. }
             | UseKind::Reassigned
             | UseKind::AddressOf

@@ -5,7 +5,7 @@
 use super::libc::{self, PointerUse};
 use super::observed::{Calls, Observed};
 use super::types::Direction;
-use crate::symbol::{Access, CType, Function, Library, LibraryIndex, Param, TypeKind, UseKind};
+use crate::symbol::{Access, Function, Library, LibraryIndex, Param, TypeKind, UseKind};
 use std::collections::{BTreeMap, HashMap};
 
 /// What a function does with one parameter, in its own body and through the callees that it passes it to.
@@ -24,6 +24,8 @@ pub struct Facts {
     pub string: bool,
     pub null_checked: bool,
     pub returned: bool,
+    /// A pointer to what it points to, or into it, is returned.
+    pub leads_back: bool,
     pub stored: bool,
     pub freed: bool,
     pub called: bool,
@@ -98,45 +100,80 @@ impl<'a> FactTable<'a> {
         let mut facts = Facts::default();
         for used in &param.uses {
             facts.line.get_or_insert(used.line);
-            match &used.kind {
-                UseKind::Deref(access) => {
-                    facts.dereferenced = true;
-                    facts.access(*access);
-                }
-                UseKind::Index { index, constant, access } => {
-                    facts.access(*access);
-                    match constant {
-                        Some(n) => facts.constant_index = facts.constant_index.max(Some(*n)),
-                        None => {
-                            facts.walks = true;
-                            bounds_of(function, param, index, &mut facts);
-                        }
-                    }
-                }
-                UseKind::Field { access, .. } => {
-                    facts.fields = true;
-                    facts.access(*access);
-                }
-                UseKind::Advance | UseKind::Arithmetic => facts.walks = true,
-                UseKind::NullCheck => facts.null_checked = true,
-                UseKind::Compare { with, .. } => {
-                    facts.null_checked |=
-                        matches!(with.trim(), "0" | "NULL" | "Z_NULL" | "((void *)0)" | "((void*)0)");
-                }
-                UseKind::Argument { callee, position, args } => {
-                    self.passed(function, param, (callee, *position, args, used.line), &mut facts);
-                }
-                UseKind::Called => facts.called = true,
-                UseKind::Returned => facts.returned = true,
-                // A struct on the stack is gone after the call; accesses through it are not followed.
-                UseKind::Stored { to } if self.is_local_field(function, to) => facts.unknown(param),
-                UseKind::Stored { .. } | UseKind::AddressOf => facts.stored = true,
-                // It goes where the analysis does not follow.
-                UseKind::Other => facts.unknown(param),
-                UseKind::Reassigned | UseKind::Cast { .. } => {}
-            }
+            self.used(function, param, (&used.kind, used.line), &mut facts);
         }
         facts
+    }
+
+    fn used(&self, function: &Function, param: &Param, (kind, line): (&UseKind, u32), facts: &mut Facts) {
+        match kind {
+            UseKind::Deref(access) => {
+                facts.dereferenced = true;
+                facts.access(*access);
+            }
+            UseKind::Index { index, constant, access } => {
+                facts.access(*access);
+                match constant {
+                    Some(n) => facts.constant_index = facts.constant_index.max(Some(*n)),
+                    None => {
+                        facts.walks = true;
+                        bounds_of(function, param, index, facts);
+                    }
+                }
+            }
+            UseKind::Field { access, .. } => {
+                facts.fields = true;
+                facts.access(*access);
+            }
+            UseKind::Advance | UseKind::Arithmetic => facts.walks = true,
+            UseKind::NullCheck => facts.null_checked = true,
+            UseKind::Compare { with, .. } => {
+                facts.null_checked |=
+                    matches!(with.trim(), "0" | "NULL" | "Z_NULL" | "((void *)0)" | "((void*)0)");
+            }
+            UseKind::Argument { callee, position, args } => {
+                self.passed(function, param, (callee, *position, args, line), facts);
+            }
+            UseKind::Called => facts.called = true,
+            UseKind::Returned => (facts.returned, facts.leads_back) = (true, true),
+            UseKind::ReturnedInside => facts.leads_back = true,
+            UseKind::FromCall { callee, position, used } => {
+                if self.leads_back(function, callee, *position) {
+                    self.used_inside(function, param, (used, line), facts);
+                }
+            }
+            // A struct on the stack is gone after the call; accesses through it are not followed.
+            UseKind::Stored { to } if self.is_local_field(function, to) => facts.unknown(param),
+            UseKind::Stored { .. } | UseKind::AddressOf => facts.stored = true,
+            // It goes where the analysis does not follow.
+            UseKind::Other => facts.unknown(param),
+            UseKind::Reassigned | UseKind::Cast { .. } => {}
+        }
+    }
+
+    /// The use of a pointer into what the parameter points to: where it points to is not known.
+    fn used_inside(
+        &self,
+        function: &Function,
+        param: &Param,
+        (kind, line): (&UseKind, u32),
+        facts: &mut Facts,
+    ) {
+        let mut there = Facts::default();
+        self.used(function, param, (kind, line), &mut there);
+        facts.reads |= there.reads;
+        facts.writes |= there.writes;
+        facts.stored |= there.stored;
+        facts.leads_back |= there.leads_back;
+        facts.escapes = facts.escapes.take().or(there.escapes);
+    }
+
+    /// Whether a function may return a pointer into what this argument points to.
+    fn leads_back(&self, from: &Function, callee: &str, position: usize) -> bool {
+        match self.resolve(from, callee) {
+            Some(inner) => self.of(inner, position).leads_back,
+            None => position == 0 && libc::leads_back(callee),
+        }
     }
 
     /// Whether `to` is `local.field`: a field of a struct on the stack, not of a parameter, a global or a local
@@ -269,12 +306,12 @@ pub fn identifiers(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The direction of the data behind a pointer, from its type and its uses in the C text.
-pub(super) fn direction(target: &CType, facts: &Facts) -> Direction {
-    match (target.is_const || !facts.writes, facts.reads) {
-        (true, _) => Direction::In,
-        (false, true) => Direction::InOut,
-        (false, false) => Direction::Out,
+/// The direction of the data behind a pointer, from its uses in the C text. Its type does not matter: C may cast `const` away.
+pub(super) fn direction(facts: &Facts) -> Direction {
+    match (facts.writes, facts.reads) {
+        (false, _) => Direction::In,
+        (true, true) => Direction::InOut,
+        (true, false) => Direction::Out,
     }
 }
 
@@ -300,11 +337,7 @@ mod tests {
         let root = camino::Utf8Path::from_path(dir.path()).unwrap();
         let library = crate::c::front_tests::load_into(root, &root.join(".implfuzz"), "gcc").unwrap().library;
         let facts = FactTable::build(&library);
-        let of = |name: &&str| {
-            let function = library.find(name).unwrap();
-            let target = super::super::constructors::target(&function.params[0].ty).unwrap();
-            direction(target, &facts.of(function, 0))
-        };
+        let of = |name: &&str| direction(&facts.of(library.find(name).unwrap(), 0));
         names.iter().map(of).collect()
     }
 
@@ -330,14 +363,49 @@ mod tests {
             struct pair { int a, b; };\n\
             int member(struct pair *p, unsigned n) { return (p + n)->b; }\n\
             unsigned constant(const unsigned char *p, unsigned n) { const unsigned char *q = p + n; return *q; }\n\
-            void aligned(unsigned char *p) { *(unsigned *)(((unsigned long)p + 3) & ~3ul) = 0; }\n\
             unsigned char *kept;\n\
             void keep(unsigned char *p) { kept = p + 1; }\n";
         let written = ["passed", "nested", "starred", "indexed", "stepped", "jumped", "local", "ended"];
         assert_eq!(directions(text, &written), [Direction::Out; 8]);
         let read = ["summed", "walked", "apart", "ignored", "both", "skipped", "even", "member", "constant"];
         assert_eq!(directions(text, &read), [Direction::In; 9]);
-        // What is computed from a number is not followed: it may do anything.
+    }
+
+    #[test]
+    fn what_is_written_through_a_result_or_a_cast_is_written() {
+        let text = "#include <string.h>\n\
+            static unsigned *cell(unsigned *p) { return p; }\n\
+            struct item { unsigned x, y; };\n\
+            static struct item *nth(struct item *p, unsigned i) { return p + i; }\n\
+            static struct item *second(struct item *p) { return nth(p, 1); }\n\
+            void put(unsigned *p, unsigned v) { *cell(p) = v; }\n\
+            void fill(struct item *p, unsigned n) { nth(p, n)->x = 1; }\n\
+            void deep(struct item *p) { second(p)->x = 1; }\n\
+            void cut(char *s) { char *end = strchr(s, 'x'); if (!end) return; *end = 0; }\n\
+            void last(char *s) { char *end = NULL; while ((end = strchr(s, 'x'))) *end = 0; }\n\
+            void chain(char *s) { *strchr(strrchr(s, 'x'), 'y') = 0; }\n\
+            void word(char *s, const char *w) { char *p = strstr(s, w); if (p) memmove(p, p + strlen(w), 1); }\n\
+            unsigned memo(const unsigned *p) { *(unsigned *)p += 1; return *p; }\n\
+            void constant(const char *s) { char *end = strchr(s, 'x'); *end = 0; }\n\
+            long found(char *s) { char *p = strchr(s, 'x'); return p ? p - s : -1; }\n\
+            int has(char *s) { return strchr(s, 'x') != NULL; }\n\
+            int lacks(char *s) { if (!strchr(s, 'x')) return 1; switch (*s) { case 1: strrchr(s, 2); } return 0; }\n\
+            unsigned count(char *s) { unsigned n = 0; for (char *p = s; (p = strchr(p, 'x')); p++) n++; return n; }\n\
+            unsigned get(unsigned *p) { return *cell(p); }\n\
+            unsigned total(struct item *p, unsigned n) { unsigned s = 0; while (n--) s += nth(p, n)->x; return s; }\n";
+        let written = ["put", "fill", "deep"];
+        assert_eq!(directions(text, &written), [Direction::Out; 3]);
+        let changed = ["cut", "last", "chain", "word", "memo", "constant"];
+        assert_eq!(directions(text, &changed), [Direction::InOut; 6]);
+        let read = ["found", "has", "lacks", "get", "total"];
+        assert_eq!(directions(text, &read), [Direction::In; 5]);
+        // A local with values of two origins is not followed.
+        assert_eq!(directions(text, &["count"]), [Direction::InOut]);
+    }
+
+    #[test]
+    fn what_is_computed_from_a_number_may_do_anything() {
+        let text = "void aligned(unsigned char *p) { *(unsigned *)(((unsigned long)p + 3) & ~3ul) = 0; }\n";
         assert_eq!(directions(text, &["aligned"]), [Direction::InOut]);
     }
 }

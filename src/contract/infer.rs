@@ -145,7 +145,7 @@ fn role_of(
         TypeKind::Record(_) => Err(format!("`{name}` is a struct with pointers, unions or bit-fields")),
         TypeKind::Array { of, len: Some(len) } if flat(library, of) => {
             Ok(Role::FixedArray(parameter_roles::FixedArray {
-                direction: direction(of, facts),
+                direction: direction(facts),
                 len: *len as usize,
             }))
         }
@@ -224,7 +224,7 @@ fn pointer(
     if !is_void && !flat(library, target) {
         return Err(format!("`{name}` points to `{}`: a handle", target.spelling));
     }
-    let direction = direction(target, facts);
+    let direction = direction(facts);
     let room = || borrowed::room(library, param, facts);
     match size {
         Some(Size::Length(length)) => {
@@ -253,7 +253,7 @@ fn pointer(
             .ok_or_else(|| format!("the C text does not show what the `void *` `{name}` points to"));
     }
     let text = matches!(target.kind, TypeKind::Int { plain_char: true, .. });
-    if (text && target.is_const && !facts.returned) || (facts.string && !facts.writes) {
+    if !facts.writes && (facts.string || text && target.is_const && !facts.returned) {
         return Ok(Role::CString(parameter_roles::CString { max: max.min(MAX), nullable }));
     }
     if facts.returned {

@@ -192,6 +192,6 @@ fn reason(function: &Function, global: &Global) -> String {
     let found = function.text.lines().zip(place.line..).find(|(line, _)| names_it(line));
     match found {
         Some((line, number)) => format!("{}:{number}: {}", place.file, line.trim()),
-        None => format!("{}:{}: through a macro", place.file, place.line),
+        None => format!("{}:{}: through a macro or a constant", place.file, place.line),
     }
 }

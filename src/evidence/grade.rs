@@ -34,6 +34,10 @@ pub fn grade(stats: &RunStats, proofs: &Proofs, beside: Beside, asked: &Grades) 
     if ended > 0 {
         short.push(format!("C ends the program on {ended} inputs, which only drivers can judge"));
     }
+    let constants = stats.rejected.iter().filter(|(why, _)| why.ends_with(CONSTANT));
+    short.extend(
+        constants.map(|(why, _)| format!("the contract is wrong: C {}", why.trim_start_matches("it "))),
+    );
     short.extend(kills(&proofs.kills, asked));
     if let Measured::No(why) = &proofs.apart {
         short.push(format!("separate processes: {why}"));
@@ -69,6 +73,9 @@ const VOLATILE: &str = "C accesses volatile or atomic memory, and the order of a
 
 /// The reason of the guard for an input on which C calls `exit`.
 const EXITS: &str = "exit";
+
+/// The end of the harness's reason for an input on which C writes where the contract says that it only reads.
+const CONSTANT: &str = ", which the contract takes for constant";
 
 /// The beginning of the shortcoming of a port that calls functions which still run as C.
 const CALLS_C: &str = "calls C: ";
@@ -162,6 +169,9 @@ mod tests {
         assert_eq!(rejected, "C accepts 50 % of the inputs");
         let ended = short(|stats, _| stats.rejected = vec![("exit".into(), 3), ("shift".into(), 9)]);
         assert_eq!(ended, "C ends the program on 3 inputs, which only drivers can judge");
+        let changes = "changes `p`, which the contract takes for constant";
+        let changed = short(|stats, _| stats.rejected = vec![(format!("it {changes}"), 1)]);
+        assert_eq!(changed, format!("the contract is wrong: C {changes}"));
         assert_eq!(short(|_, p| p.kills = Measured::default()), "mutants of C: unmeasured");
         let kills = |reached, total| {
             move |_: &mut RunStats, p: &mut Proofs| p.kills = Measured::Yes(Share { reached, total })

@@ -63,6 +63,45 @@ fn what_no_run_on_a_usual_stack_shows_is_found_or_keeps_the_grade_down() {
     assert!(overflow.contains("stack-overflow"), "{overflow}");
 }
 
+/// `*at` counts in `total`, `cell_of` leads back, `PUBLISH` hides where it writes.
+const CELLS: &str = r#"#include "cell.h"
+#include <string.h>
+#define PUBLISH(p) __atomic_store_n(p, 1, __ATOMIC_RELEASE)
+void post(uint32_t *data, uint32_t *ready, uint32_t v) { *data = v * 31 + (v > 9 ? 7 : 5); PUBLISH(ready); }
+static uint32_t *cell_of(uint32_t *p) { return p; }
+uint32_t put(uint32_t *cell, uint32_t v) { uint32_t s = v * 31 + (v > 9 ? 7 : 5); *cell_of(cell) = s; return s; }
+static uint32_t total;
+static uint32_t *const at = &total;
+uint32_t tally(uint32_t v) { uint32_t s = v * 31 + (v > 9 ? 7 : 5); *at += s; return s; }
+uint32_t tallied(void) { return total; }
+"#;
+
+#[test]
+fn what_c_writes_is_compared_however_it_gets_there() {
+    let header = "#include <stdint.h>\nvoid post(uint32_t *data, uint32_t *ready, uint32_t v);\n\
+        uint32_t put(uint32_t *cell, uint32_t v);\nuint32_t tally(uint32_t v);\nuint32_t tallied(void);\n";
+    let repo = Repo::of(&[("cell.h", header), ("cell.c", CELLS)]);
+    let mut module = repo.read("rust/src/cell.rs");
+    let sum = "v.wrapping_mul(31).wrapping_add(if v > 9 { 7 } else { 5 })";
+    let post = format!("pub fn post(data: &mut u32, ready: &u32, v: u32) {{\n    *data = {sum};\n}}");
+    let put = format!("pub unsafe fn put(cell: *mut u32, v: u32) -> u32 {{\n    {sum}\n}}");
+    let tally = format!("pub fn tally(v: u32) -> u32 {{\n    {sum}\n}}");
+    for (name, port) in [("post", &post), ("put", &put), ("tally", &tally)] {
+        plant(&mut module, name, port).unwrap();
+    }
+    repo.write("rust/src/cell.rs", &module);
+    let asked = ["verify", "post", "put", "tally", "--runs", "20000", "--seconds", "4", "--format", "json"];
+    let ran = repo.run(&[&asked, &MEASURED[..], &["--config", "grade.mutant_seconds=2"]].concat());
+    let json = ran.code(10).json("verify");
+    let of = |at: usize| (json["symbols"][at]["grade"].clone(), json["symbols"][at]["reason"].to_string());
+    let [(post, why), (put, cell), (tally, total)] = [0, 1, 2].map(of);
+    assert_eq!(post, "weak", "{why}");
+    let wrong = "the contract is wrong: C changes `ready`, which the contract takes for constant";
+    assert!(why.contains(wrong), "{why}");
+    assert_eq!((put, tally), ("refuted".into(), "refuted".into()), "{cell} {total}");
+    assert!(cell.contains("`cell[0]`") && total.contains("global `total`"), "{cell} {total}");
+}
+
 #[test]
 fn a_harness_is_measured_once_and_counts() {
     let repo = ported();

@@ -124,6 +124,10 @@ impl Emitter<'_> {
         let (handles, assign) = (self.handles(), self.counted(assign));
         let done = self.done(collect);
         let (given, dropped, taken) = (self.hand_over(), self.dropped(), self.taken_back(true));
+        // Where C changes it, the contract is wrong, and what else changes there is not compared.
+        let frozen = self.frozen(|label| {
+            quote!(Broke(format!("it changes `{}`, which the contract takes for constant", #label)))
+        });
         quote! {
             // SAFETY: the original, or a mutant of it with the same signature.
             let callee: unsafe extern "C" fn(#(#types),*) #ret = unsafe { core::mem::transmute(callee) };
@@ -144,8 +148,24 @@ impl Emitter<'_> {
             #taken
             #leave
             #end
+            #frozen
             #done
         }
+    }
+
+    /// The test that constant memory is unchanged after the call.
+    fn frozen(&self, error: impl Fn(&str) -> TokenStream) -> TokenStream {
+        let constant = self.slots.iter().filter(|s| s.is_memory() && !s.is_effect());
+        let tests = constant.map(|slot| {
+            let (name, region, error) = (slot.name, slot.region(), error(slot.label));
+            let same = slot.role.unchanged();
+            let test = match slot.nullable() {
+                true => quote!(#region.as_ref().zip(args.#name.as_ref()).is_none_or(|(m, value)| #same)),
+                false => quote!({ let (m, value) = (&#region, &args.#name); #same }),
+            };
+            quote!(if !#test { return Err(#error); })
+        });
+        quote!(#(#tests)*)
     }
 
     pub(super) fn subject(&self, krate: &proc_macro2::Ident) -> TokenStream {
@@ -207,22 +227,13 @@ impl Emitter<'_> {
             };
             quote!(if !#intact { return Err(format!("`{}`", #label)); })
         });
-        // Constant memory must be unchanged: with `unsafe`, a port of either signature could write to it.
-        let frozen = self.slots.iter().filter(|s| s.is_memory() && !s.is_effect());
-        let frozen = frozen.map(|slot| {
-            let (name, region, label) = (slot.name, slot.region(), slot.label);
-            let same = slot.role.unchanged();
-            let test = match slot.nullable() {
-                true => quote!(#region.as_ref().zip(args.#name.as_ref()).is_none_or(|(m, value)| #same)),
-                false => quote!({ let (m, value) = (&#region, &args.#name); #same }),
-            };
-            quote!(if !#test { return Err(format!("its bounds: it changed the constant `{}`", #label)); })
-        });
         let (enter, leave) = (self.enter("Port"), self.leave("Port"));
         let (begin, end) = (self.begin(false), self.end());
         let (draw, drawn) = (self.draw(), self.drawn());
         let (handles, done) = (self.handles(), self.done(collect));
         let (given, taken) = (self.hand_over(), self.taken_back(false));
+        // With `unsafe`, a port of either signature could write to it.
+        let frozen = self.frozen(|label| quote!(format!("its bounds: it changed the constant `{}`", #label)));
         quote! {
             #handles
             #regions
@@ -239,7 +250,7 @@ impl Emitter<'_> {
             #leave
             #end
             #(#checks)*
-            #(#frozen)*
+            #frozen
             #done
         }
     }
