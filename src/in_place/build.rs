@@ -5,7 +5,7 @@ use super::driver::{Driver, Language};
 use super::outside::{self, Outside};
 use super::place::Place;
 use super::runtime::RUNTIME;
-use super::{aside, port, table, tape};
+use super::{aside, environment, port, table, tape};
 use crate::c::entries::{CALLED, Entries, ROOM, inline_functions_have_copies};
 use crate::c::flags::old_c_flags;
 use crate::config::Drivers;
@@ -161,6 +161,9 @@ impl Built {
         write_atomic(&renames, outside::renames(&program.renamed).as_bytes())?;
         write_atomic(&place.dir.join(names("outside")), outside::thunks(&program.replaced).as_bytes())?;
         write_atomic(&place.dir.join(names("tape")), tape::lines(&program.replaced).as_bytes())?;
+        let asks = program.replaced.contains("getenv");
+        let texts = if asks { environment::lines(parts.library, parts.root)? } else { String::new() };
+        write_atomic(&place.dir.join(names("texts")), texts.as_bytes())?;
         place.rename(object, &renames)?;
         // The objects of other libraries call the system by names that are not replaced.
         let is_alone =
@@ -176,7 +179,7 @@ impl Built {
         Ok(vec![
             object.to_owned(),
             compile("outside.S", "outside", &[])?,
-            compile("tape.c", "tape", &[knows_calls])?,
+            compile("tape.c", "tape", &[knows_calls, format!("-DTEXTS=\"{}\"", names("texts"))])?,
         ])
     }
 }

@@ -22,6 +22,7 @@ mod runtime;
 mod port;
 pub mod build;
 pub mod dictionary;
+mod environment;
 pub mod corpus;
 pub mod exported;
 pub mod breaking;

@@ -25,7 +25,7 @@ static const struct changes {
     {"fread", CAN(FEWER) | CAN(AT_ITS_END) | CAN(FAILS), 0, EIO},
     {"fgets", CAN(AT_ITS_END) | CAN(FAILS), 0, EIO},
     {"fgetc", CAN(AT_ITS_END) | CAN(FAILS), IO_FAILED, EIO},
-    {"write", CAN(FEWER) | CAN(FAILS), IO_FAILED, ENOSPC},
+    {"write", CAN(FEWER) | CAN(AT_ITS_END) | CAN(FAILS), IO_FAILED, ENOSPC},
     {"fwrite", CAN(FEWER) | CAN(FAILS), 0, ENOSPC},
     {"fputs", CAN(FAILS), IO_FAILED, ENOSPC},
     {"fputc", CAN(FAILS), IO_FAILED, ENOSPC},
@@ -156,14 +156,15 @@ static uint64_t as_real(const struct implfuzz_taped *of, const uint64_t *values,
 /* A time, a number or a text that is not the system's. */
 static uint64_t other(const struct implfuzz_taped *of, const uint64_t *values, const struct taped_call *call)
 {
-    static const char *const texts[] = {"1", "", "/nonexistent/of-the-environment", "0", "C"};
     uint64_t number = STATE->answers.number;
     /* From a minute to two years: later ones overflow in C that keeps times in an int. */
     uint64_t later = (uint64_t)1 << (6 + (number * 5 + 20) % 21);
+    /* People and machines set clocks back, too. */
+    uint64_t shift = number % 3 == 2 ? -later : later;
     struct answer answer = {call->result, call->error, NULL};
     uint64_t bytes[4] = {0};
     if (is(of, "getenv"))
-        answer.result = call->result ? 0 : (uint64_t)texts[number % (sizeof texts / sizeof *texts)];
+        answer.result = call->result && number % 4 == 0 ? 0 : (uint64_t)implfuzz_texts[number % implfuzz_text_count];
     else if (is(of, "isatty"))
         answer = (struct answer){!(int32_t)call->result, call->result ? ENOTTY : 0, NULL};
     else if (is(of, "feof") || is(of, "ferror"))
@@ -181,9 +182,9 @@ static uint64_t other(const struct implfuzz_taped *of, const uint64_t *values, c
         memcpy(bytes, bytes_of(call), length < sizeof bytes ? length : sizeof bytes);
         /* The seconds stand first; where `gettimeofday` fills in a time zone alone, there are none. */
         if (values[is(of, "clock_gettime")])
-            bytes[0] += later;
+            bytes[0] += shift;
         if (is(of, "time"))
-            answer.result += later;
+            answer.result += shift;
         answer.bytes = (const unsigned char *)bytes;
     }
     return give(of, values, answer);
@@ -196,6 +197,13 @@ static int reason(const struct changes *changes)
     const int reasons[] = {changes->error, is_on_file ? EINTR : EMFILE, is_on_file ? EAGAIN : ENOENT};
     /* What positions and moves files has one reason alone. */
     return changes->error == ESPIPE ? ESPIPE : reasons[STATE->answers.number % 3];
+}
+
+/* Whether an input stream has failed behind the changed answer, and is not at its end: some bytes may come before either. */
+static int has_failed(const struct implfuzz_taped *of)
+{
+    const struct answers *answers = &STATE->answers;
+    return answers->how == FAILS || (answers->how == FEWER && is(of, "fread") && answers->number % 2);
 }
 
 /* The changed answer itself. */
@@ -250,10 +258,11 @@ uint64_t implfuzz_imagine(const struct implfuzz_taped *of, const uint64_t *value
         return rest(of, values, call);
     int is_of_stream = of->count && values[of->count - 1] == answers->stream;
     /* A stream is at its end, or has failed, as long as C does not clear that. */
+    int failed = implfuzz_is_output(call->of) || has_failed(call->of);
     if (is_of_stream && answers->how != OTHER && is(of, "feof"))
-        return give(of, values, (struct answer){answers->how != FAILS && !implfuzz_is_output(call->of), 0, NULL});
+        return give(of, values, (struct answer){!failed, 0, NULL});
     if (is_of_stream && answers->how != OTHER && is(of, "ferror"))
-        return give(of, values, (struct answer){answers->how == FAILS || implfuzz_is_output(call->of), 0, NULL});
+        return give(of, values, (struct answer){failed, 0, NULL});
     if (next < real->count) {
         answers->next = next + 1;
         return as_real(of, values, &real->calls[next]);

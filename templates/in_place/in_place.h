@@ -483,6 +483,9 @@ void implfuzz_outside(const char *name);
 /* tape.c */
 /* Whether all calls of the system from the library and the driver go through the judge. */
 extern const int implfuzz_knows_calls;
+/* Values that a variable of the environment may have. */
+extern const char *const implfuzz_texts[];
+extern const size_t implfuzz_text_count;
 int implfuzz_tape_is_over(void);
 /* Keeps that C ends the program, by `exit` or by `_exit`, which is quick; 0 where there is no room. */
 int implfuzz_record_end(int status, int is_quick);

@@ -5,6 +5,8 @@
  * `NAMES` is a generated file, a line for each function that the library, the driver or a port calls:
  *
  *     TAPED(NAME, NAME OF THE SAME FUNCTION, ARGUMENTS, {KIND, A, B}, …)
+ *
+ * and `TEXTS` is one of texts.
  */
 #define _GNU_SOURCE
 #include "tape.h"
@@ -16,6 +18,12 @@
 #include <string.h>
 
 const int implfuzz_knows_calls = KNOWS_CALLS;
+
+const char *const implfuzz_texts[] = {
+    "1", "", "/nonexistent/of-the-environment", "0", "C",
+#include TEXTS
+};
+const size_t implfuzz_text_count = sizeof implfuzz_texts / sizeof *implfuzz_texts;
 
 int implfuzz_is_output(const struct implfuzz_taped *of)
 {

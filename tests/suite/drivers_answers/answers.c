@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -53,7 +54,9 @@ int line(FILE *from, int salt)
 int level(int usual)
 {
     const char *text = getenv("ANSWERS_LEVEL");
-    return text ? atoi(text) : usual;
+    if (!text)
+        return usual;
+    return strcmp(text, "quiet") == 0 ? -7 : atoi(text);
 }
 
 int is_late(long beyond)
@@ -77,6 +80,18 @@ int store(FILE *to, const uint16_t *items, int count)
 {
     size_t stored = fwrite(items, sizeof *items, (size_t)count, to);
     return (int)stored + (ferror(to) ? 1000 : 0);
+}
+
+size_t fill(FILE *from, unsigned char *to, size_t size)
+{
+    size_t got = fread(to, 1, size, from);
+    return ferror(from) ? 0 : got;
+}
+
+int age(long since)
+{
+    long now = time(NULL);
+    return now < since ? -1 : (int)((now - since) >> 20);
 }
 
 uint32_t sum(const uint16_t *items, size_t count)

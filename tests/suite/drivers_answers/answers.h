@@ -20,6 +20,10 @@ int is_late(long beyond);
 int number(int file, int usual);
 /* Writes the items at once; how many were written, and 1000 more if the stream has failed. */
 int store(FILE *to, const uint16_t *items, int count);
+/* Reads bytes; how many there were, or 0 if the stream has failed. */
+size_t fill(FILE *from, unsigned char *to, size_t size);
+/* The age of something in a large unit of time, or -1 if it is in the future. */
+int age(long since);
 /* The sum of the items, by halves. */
 uint32_t sum(const uint16_t *items, size_t count);
 

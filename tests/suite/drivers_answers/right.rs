@@ -50,7 +50,10 @@ pub unsafe fn line(from: *mut ffi::FILE, salt: ::core::ffi::c_int) -> ::core::ff
 pub unsafe fn level(usual: ::core::ffi::c_int) -> ::core::ffi::c_int {
     unsafe {
         let text = libc::getenv(c"ANSWERS_LEVEL".as_ptr());
-        if text.is_null() { usual } else { libc::atoi(text) }
+        if text.is_null() {
+            return usual;
+        }
+        if core::ffi::CStr::from_ptr(text) == c"quiet" { -7 } else { libc::atoi(text) }
     }
 }
 
@@ -77,6 +80,18 @@ pub unsafe fn store(to: *mut ffi::FILE, items: *const u16, count: ::core::ffi::c
         let stored = libc::fwrite(items.cast(), 2, count as usize, to.cast());
         stored as i32 + if libc::ferror(to.cast()) != 0 { 1000 } else { 0 }
     }
+}
+
+pub unsafe fn fill(from: *mut ffi::FILE, to: *mut ::core::ffi::c_uchar, size: usize) -> usize {
+    unsafe {
+        let got = libc::fread(to.cast(), 1, size, from.cast());
+        if libc::ferror(from.cast()) != 0 { 0 } else { got }
+    }
+}
+
+pub fn age(since: ::core::ffi::c_long) -> ::core::ffi::c_int {
+    let now = unsafe { libc::time(core::ptr::null_mut()) };
+    if now < since { -1 } else { ((now - since) >> 20) as i32 }
 }
 
 pub fn sum(items: &[u16]) -> u32 {

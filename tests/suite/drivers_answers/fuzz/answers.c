@@ -1,6 +1,7 @@
 #include "../answers.h"
 
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -28,6 +29,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         total += is_late(((long)size << 24) + 1700000000 + times * 100000000L);
         total += number(fileno(file), times);
         total += store(file, items, length / 2);
+        total += age(time(NULL) - times * 1000);
+        lseek(fileno(file), 0, SEEK_SET);
+        rewind(file);
+        total += (long)fill(file, bytes, (size_t)times / 2);
         total += sum(items, (size_t)length / 2);
         lseek(fileno(file), 0, SEEK_SET);
     }
