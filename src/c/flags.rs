@@ -1,7 +1,7 @@
 //! The flags of a library: the user's settings, where the flags were found, and clang's arguments. `source_discovery`
 //! finds them.
 
-use super::kept_flags::PATH_FLAGS;
+use super::kept_flags::{PATH_FLAGS, joined};
 use crate::config::{self, FlagsFrom};
 use crate::symbol::{LeftOut, Unit};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -81,7 +81,7 @@ pub(super) fn common_flags(settings: &config::C, guessed: &[Utf8PathBuf]) -> Vec
     let mut flags: Vec<String> =
         folders.map(|d| format!("-I{}", if d.is_empty() { "." } else { d })).collect();
     flags.extend(settings.defines.iter().map(|d| format!("-D{d}")));
-    flags.extend(settings.flags.iter().cloned());
+    flags.extend(joined(&settings.flags));
     flags
 }
 

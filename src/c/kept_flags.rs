@@ -72,10 +72,30 @@ fn keep(arguments: &[String], place: impl Fn(&str) -> String) -> Vec<String> {
     kept
 }
 
+/// The flags with each value joined to its flag: `-include`, `x.h` become `-includex.h`.
+pub(super) fn joined(flags: &[String]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    let mut waits = false;
+    for flag in flags {
+        match all.last_mut().filter(|_| waits) {
+            Some(last) => last.push_str(flag),
+            None => all.push(flag.clone()),
+        }
+        waits = !waits && (PATH_FLAGS.contains(&flag.as_str()) || flag == "-D" || flag == "-U");
+    }
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::shell_words::split;
     use super::*;
+
+    #[test]
+    fn values_are_joined_to_their_flags() {
+        let flags = ["-include", "x.h", "-Wall", "-I", "-D", "-DX", "-D", "Y=1", "-I"].map(str::to_owned);
+        assert_eq!(joined(&flags), ["-includex.h", "-Wall", "-I-D", "-DX", "-DY=1", "-I"]);
+    }
 
     #[test]
     fn commands_lose_what_does_not_matter() {

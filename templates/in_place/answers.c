@@ -271,6 +271,9 @@ uint64_t implfuzz_imagine(const struct implfuzz_taped *of, const uint64_t *value
         return give(of, values, (struct answer){implfuzz_result_of(of, values, 1), 0, NULL});
     if (is(of, "write"))
         return give(of, values, (struct answer){values[2], 0, NULL});
+    /* A second file, where the first does not open: it is not there. */
+    if (is(of, "fopen") || is(of, "open"))
+        return give(of, values, (struct answer){changes_of(of)->failed, ENOENT, NULL});
     if (is(of, "fclose") || is(of, "close") || is(of, "fflush") || is(of, "clearerr") || is(of, "remove") || is(of, "unlink"))
         return give(of, values, (struct answer){0, 0, NULL});
     implfuzz_leave(LEFT_PROCESS);

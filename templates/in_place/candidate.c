@@ -137,7 +137,11 @@ unsigned implfuzz_patience(unsigned ticks_of_c)
 static void end(int status, int is_quick)
 {
     if (STATE->in_candidate && STATE->purpose == JUDGES) {
-        STATE->ends_as_c = !STATE->said[0] && implfuzz_answer_end(status, is_quick);
+        /* C itself, where the system answers otherwise. */
+        if (STATE->answers.imagines)
+            STATE->ends_as_c = implfuzz_record_end(status, is_quick);
+        else
+            STATE->ends_as_c = !STATE->said[0] && implfuzz_answer_end(status, is_quick);
         implfuzz_leave(EXITED);
     }
     /* A child of `fork` and another thread have other numbers. */

@@ -316,17 +316,19 @@ static int run_once_more(struct counts *own, const struct call *call, struct pic
     STATE->tape.count = STATE->tape.used = STATE->tape.next = 0;
     STATE->answers.imagines = STATE->answers.how != AS_REAL;
     STATE->code = NULL;
+    STATE->ends_as_c = 0;
     STATE->ticks_allowed = implfuzz_patience(FAILING_TICKS);
     unsigned ticks = STATE->ticks;
     enum difference end =
         implfuzz_run(call->original, &call->registers, call->stack, call->function->stack_bytes, &c->result);
     c->error = errno;
     STATE->answers.imagines = 0;
+    c->ends = end == EXITED && STATE->ends_as_c;
     own->hangs += end == HUNG;
     STATE->ticks_allowed = implfuzz_patience(STATE->ticks - ticks);
     keep_allocations(c);
     int is_asked = STATE->answers.how == AS_REAL ? STATE->failed : STATE->answers.given;
-    int is_one = end == SAME && is_asked && !STATE->overflow && !implfuzz_has_outgrown();
+    int is_one = (end == SAME || c->ends) && is_asked && !STATE->overflow && !implfuzz_has_outgrown();
     STATE->overflow = 0;
     if (is_one) {
         implfuzz_keep_after();

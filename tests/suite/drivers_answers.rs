@@ -13,7 +13,7 @@ fn judged(changes: &[Change], code: i32) -> BTreeMap<String, Value> {
 #[test]
 fn right_ports_do_as_c_whatever_the_system_answers() {
     let ports = judged(&[], 0);
-    assert_eq!(ports.len(), 11);
+    assert_eq!(ports.len(), 13);
     for (name, port) in &ports {
         assert_eq!((&port["differs"], &port["broke"]), (&Value::Null, &Value::Null), "{name}: {port}");
         assert!(port["judged"].as_u64().unwrap() > 20, "{name}: {port}");
@@ -22,7 +22,7 @@ fn right_ports_do_as_c_whatever_the_system_answers() {
 
 #[test]
 fn ports_that_are_right_for_the_usual_answers_alone_differ() {
-    let changes: [Change; 11] = [
+    let changes: [Change; 13] = [
         // What comes behind a short read can only be the end, and one write writes all.
         (
             "take",
@@ -40,6 +40,8 @@ fn ports_that_are_right_for_the_usual_answers_alone_differ() {
         ),
         // Where bytes are missing, it can only be the end; and clocks run on.
         ("fill", "if libc::ferror(from.cast()) != 0 {", "if libc::ferror(from.cast()) != 0 && got == size {"),
+        ("either", "file = libc::fopen(c\"/dev/zero\".as_ptr(), c\"r\".as_ptr());", ""),
+        ("need", "libc::exit(3);", "return 0;"),
         ("age", "if now < since { -1 } else", "if now < since { 0 } else"),
         // From 2027 on it is never late.
         (
@@ -62,6 +64,8 @@ fn ports_that_are_right_for_the_usual_answers_alone_differ() {
     assert_eq!(told("line")["function"], json!("fgets"), "{}", ports["line"]);
     assert_eq!(told("level"), other("getenv", "other"), "{}", ports["level"]);
     assert_eq!(told("fill"), other("fread", "fewer"), "{}", ports["fill"]);
+    assert_eq!(told("either"), other("fopen", "failure"), "{}", ports["either"]);
+    assert_eq!(told("need"), other("read", "failure"), "{}", ports["need"]);
     assert_eq!(told("age"), other("time", "other"), "{}", ports["age"]);
     assert_eq!(told("is_late"), other("time", "other"), "{}", ports["is_late"]);
     assert_eq!(told("number"), other("read", "failure"), "{}", ports["number"]);

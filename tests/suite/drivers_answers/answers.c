@@ -94,6 +94,25 @@ int age(long since)
     return now < since ? -1 : (int)((now - since) >> 20);
 }
 
+int need(int file, int usual)
+{
+    unsigned char byte = 0;
+    if (read(file, &byte, 1) < 0)
+        exit(3);
+    return byte ? byte : usual;
+}
+
+int either(int usual)
+{
+    FILE *file = fopen("/dev/null", "r");
+    if (!file)
+        file = fopen("/dev/zero", "r");
+    if (!file)
+        return -usual;
+    fclose(file);
+    return usual;
+}
+
 uint32_t sum(const uint16_t *items, size_t count)
 {
     if (count < 2)

@@ -24,6 +24,10 @@ int store(FILE *to, const uint16_t *items, int count);
 size_t fill(FILE *from, unsigned char *to, size_t size);
 /* The age of something in a large unit of time, or -1 if it is in the future. */
 int age(long since);
+/* Reads a number without which the program cannot go on. */
+int need(int file, int usual);
+/* Whether one of two files can be opened. */
+int either(int usual);
 /* The sum of the items, by halves. */
 uint32_t sum(const uint16_t *items, size_t count);
 

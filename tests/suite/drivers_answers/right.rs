@@ -94,6 +94,30 @@ pub fn age(since: ::core::ffi::c_long) -> ::core::ffi::c_int {
     if now < since { -1 } else { ((now - since) >> 20) as i32 }
 }
 
+pub unsafe fn need(file: ::core::ffi::c_int, usual: ::core::ffi::c_int) -> ::core::ffi::c_int {
+    let mut byte = 0u8;
+    unsafe {
+        if libc::read(file, (&raw mut byte).cast(), 1) < 0 {
+            libc::exit(3);
+        }
+    }
+    if byte != 0 { i32::from(byte) } else { usual }
+}
+
+pub unsafe fn either(usual: ::core::ffi::c_int) -> ::core::ffi::c_int {
+    unsafe {
+        let mut file = libc::fopen(c"/dev/null".as_ptr(), c"r".as_ptr());
+        if file.is_null() {
+            file = libc::fopen(c"/dev/zero".as_ptr(), c"r".as_ptr());
+        }
+        if file.is_null() {
+            return usual.wrapping_neg();
+        }
+        libc::fclose(file);
+    }
+    usual
+}
+
 pub fn sum(items: &[u16]) -> u32 {
     if items.len() < 2 {
         return items.first().copied().map_or(0, u32::from);

@@ -33,6 +33,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         lseek(fileno(file), 0, SEEK_SET);
         rewind(file);
         total += (long)fill(file, bytes, (size_t)times / 2);
+        total += need(fileno(file), times);
+        total += either(times);
         total += sum(items, (size_t)length / 2);
         lseek(fileno(file), 0, SEEK_SET);
     }
