@@ -133,6 +133,8 @@ pub enum TapedArgument {
     Text(usize),
     /// So many bytes are written, where it is not null.
     Fixed(usize),
+    /// The result is written there, too, so many bytes, where it is not null.
+    Result(usize),
     /// The mode of a file, which counts if the flags in this argument make one.
     Mode(usize),
 }
@@ -184,6 +186,7 @@ fn taped_argument(word: &str) -> Option<TapedArgument> {
         ("w", Some(a), b) => TapedArgument::Written(a, b),
         ("z", Some(a), None) => TapedArgument::Text(a),
         ("f", Some(bytes), None) => TapedArgument::Fixed(bytes),
+        ("t", Some(bytes), None) => TapedArgument::Result(bytes),
         ("m", Some(flags), None) => TapedArgument::Mode(flags),
         _ => return None,
     })

@@ -38,6 +38,7 @@ fn word(argument: TapedArgument) -> String {
         TapedArgument::Written(a, b) => format!("{{WRITTEN, {a}, {}}}", second(b)),
         TapedArgument::Text(a) => format!("{{TEXT, {a}, 0}}"),
         TapedArgument::Mode(flags) => format!("{{MODE, {flags}, 0}}"),
+        TapedArgument::Result(bytes) => format!("{{RESULT, {bytes}, 0}}"),
         TapedArgument::Fixed(bytes) => format!("{{FIXED, {bytes}, 0}}"),
     }
 }

@@ -75,6 +75,7 @@ static uint64_t said(const struct argument *argument, const uint64_t *values, ui
     case STRING: length = bytes ? strlen((const char *)bytes) : 0; break;
     case READ:
     case PRINTED: length = size(argument, values); break;
+    case RESULT:
     case IGNORED: return 0;
     case MODE: return makes_file((uint32_t)values[argument->a]) ? (uint32_t)value & 07777 : 0;
     default: return value == 0;
@@ -110,6 +111,7 @@ static size_t room(const struct argument *argument, const uint64_t *values, uint
     switch (argument->kind) {
     case WRITTEN: return size(argument, values);
     case TEXT: return (uint32_t)values[argument->a];
+    case RESULT:
     case FIXED: return value ? (size_t)argument->a : 0;
     default: return 0;
     }
@@ -238,6 +240,12 @@ static uint64_t answer(const struct implfuzz_taped *of, const uint64_t *values)
     const unsigned char *bytes = tape->bytes + call->at;
     for (size_t at = 0; at < of->count; at++) {
         const struct argument *argument = &of->arguments[at];
+        /* C may have given no memory for it. */
+        if (argument->kind == RESULT) {
+            if (values[at])
+                memcpy((void *)values[at], &call->result, (size_t)argument->a);
+            continue;
+        }
         size_t length = implfuzz_written(argument, values, argument->kind == TEXT ? (uint64_t)bytes : values[at], call->result);
         if (length)
             memcpy((void *)values[at], bytes, length);

@@ -16,6 +16,7 @@ enum kind {
     WRITTEN,  /* written, at most so many: as many items as the call returns */
     TEXT,     /* written up to a NUL, at most as many bytes as argument A says */
     FIXED,    /* A bytes are written, where it is not null */
+    RESULT,   /* the result is written there, too, A bytes, where it is not null */
     MODE      /* of a file, which counts where the flags in argument A make one */
 };
 

@@ -90,7 +90,8 @@ size_t fill(FILE *from, unsigned char *to, size_t size)
 
 int age(long since)
 {
-    long now = time(NULL);
+    time_t now;
+    time(&now);
     return now < since ? -1 : (int)((now - since) >> 20);
 }
 
