@@ -183,8 +183,8 @@ static uint64_t other(const struct implfuzz_taped *of, const uint64_t *values, c
         /* The seconds stand first; where `gettimeofday` fills in a time zone alone, there are none. */
         if (values[is(of, "clock_gettime")])
             bytes[0] += shift;
-        if (is(of, "time"))
-            answer.result += shift;
+        if (is(of, "time")) /* -1 where it fails */
+            bytes[0] = answer.result = number % 5 == 4 ? (uint64_t)-1 : answer.result + shift;
         answer.bytes = (const unsigned char *)bytes;
     }
     return give(of, values, answer);

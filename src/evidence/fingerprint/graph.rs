@@ -47,6 +47,8 @@ pub struct Root<'r> {
 /// What stands for a flag line that no chunk has.
 const FLAGS: &str = "(flags)";
 const ABSENT: &str = "absent";
+/// What stands for a file that is there.
+const FILE: &str = "(file)";
 /// What stands for the text of a file, comments included.
 const TEXT: &str = "(text)";
 
@@ -57,6 +59,8 @@ enum Place {
     Unit(usize),
     /// All text that a unit sees, with its comments and lines.
     Text(usize),
+    /// That a file is there.
+    File(usize),
     /// What is not there.
     Absent(String),
 }
@@ -127,6 +131,7 @@ impl<'t> DependencyGraph<'t> {
             .for_each(|at| add(self.meant(&self.id(at), unit)));
         if chunk.name != DIRECTIVES {
             for file in self.tree.included(unit, spot) {
+                add(Place::File(file));
                 (0..self.tree.files[file].chunks.len()).for_each(|at| add(Place::Chunk((file, at), unit)));
             }
         }
@@ -189,6 +194,7 @@ impl<'t> DependencyGraph<'t> {
         match &self.places[at] {
             Place::Chunk(spot, _) => vec![(self.id(*spot), self.tree.chunk(*spot).hash.clone())],
             Place::Absent(id) => vec![(id.clone(), sha256(ABSENT))],
+            Place::File(file) => vec![(format!("{}:{FILE}", self.tree.files[*file].path), sha256(FILE))],
             Place::Text(unit) => {
                 let sees = self.tree.units[*unit].sees.iter().map(|file| &self.tree.files[*file]);
                 sees.map(|file| (format!("{}:{TEXT}", file.path), file.text.clone())).collect()

@@ -205,6 +205,10 @@ fn what_no_token_of_a_function_shows_is_noticed() {
     for text in [asked, within] {
         assert!(is_noticed(text, "more.h", "#define MORE\n"), "a file that appears");
     }
+    let defined = "#if __has_include(\"more.h\")\n#define TWO 2\n#else\n#define TWO 3\n#endif\nint k(void) { return TWO; }\n";
+    for text in [within, defined] {
+        assert!(is_noticed(text, "more.h", "/* nothing */\n"), "a file without text that appears");
+    }
     let cleans = "static void tidy(int *p) { *p = 1; }\n\
         #define TIDY __attribute__((cleanup(tidy)))\n#define TIDIED(by) __attribute__((cleanup(by)))\n";
     for by in ["__attribute__((__cleanup__(tidy)))", "TIDY", "TIDIED(tidy)"] {
