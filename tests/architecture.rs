@@ -18,6 +18,7 @@ const HOMES: &[(&[&str], &[&str])] = &[
     (&["ureq"], &["llm/"]),
     (&["indicatif"], &["report/"]),
     (&["comfy_table"], &["report/"]),
+    (&["annotate_snippets"], &["report/"]),
     (&["anstream"], &["report/"]),
     (&["rmcp"], &["mcp/"]),
     (&["schemars"], &["mcp/"]),

@@ -3,6 +3,7 @@
 
 mod bars;
 pub mod ci;
+mod diagnostic;
 mod json;
 pub mod page;
 mod plot;
@@ -14,6 +15,7 @@ mod shorten;
 mod progress;
 mod testgen;
 
+pub use diagnostic::{Marked, diagnostic};
 pub use json::{FORMAT_VERSION, Json, error_json, finding_json};
 pub use plot::plot;
 pub use printable::printable;

@@ -39,6 +39,9 @@ fn a_finding_is_shown_and_run_again() {
     repo.run(&["findings", "list"]).ok().shows("sum_bytes").shows("mismatch").shows("findings replay <id>");
     let shown = repo.run(&["findings", "show", "1"]);
     shown.ok().shows("reproduce: cargo implfuzz findings replay 1").shows("…").shows(" (301 bytes)");
+    for place in ["--> sum.c:", "^ the C original", "::: rust/src/sum.rs:", "^ the port"] {
+        shown.shows(place);
+    }
     let told = repo.run(&["findings", "show", "1", "--format", "json"]).ok().json("finding");
     assert_eq!((&told["id"], &told["symbol"]), (&1.into(), &"sum_bytes".into()));
     let value = told["finding"]["args"][0]["value"].as_str().unwrap();
@@ -58,6 +61,13 @@ fn a_finding_is_shown_and_run_again() {
     repo.run(&[["verify", "sum_*"].as_slice(), &QUICK, &UNMEASURED].concat());
     repo.run(&["findings", "list"]).ok().shows("mended");
     repo.run(&["verify", "no_such_*"]).fails(2, &["no_such_*"]);
+
+    // What the audit rejects is shown on its line, without a run.
+    repo.replace("rust/src/sum.rs", SUM, &format!("{{ let _ = std::fs::read(\"a\"); {SUM} }}"));
+    let rejected = verify(&repo);
+    rejected
+        .shows("error: `std::fs::read` is not allowed: a port may not touch files\n  --> rust/src/sum.rs:");
+    repo.replace("rust/src/sum.rs", &format!("{{ let _ = std::fs::read(\"a\"); {SUM} }}"), SUM);
 
     // A port that brings the process down is told from one that is right, too.
     let deep = "if data.len() > 300 { let room = core::hint::black_box([1u8; 4096]); return sum_bytes(data) ^ u32::from(room[data.len()]); }";

@@ -1,5 +1,6 @@
 //! `cargo implfuzz findings`
 
+use super::places::places;
 use super::{Session, filter};
 use crate::error::{ExitCode, Result};
 use crate::fuzz::confirm::Once;
@@ -136,7 +137,8 @@ fn show(session: &Session, id: i64) -> Result<ExitCode> {
             let lines: Vec<String> = text.lines().map(|line| format!("  {}\n", printable(line))).collect();
             format!("a model's explanation, which the tool has not checked:\n{}", lines.concat())
         });
-        format!("{text}{}{}\n", explained.unwrap_or_default(), reproduce(id))
+        let places = places(&project, symbol);
+        format!("{text}{places}{}{}\n", explained.unwrap_or_default(), reproduce(id))
     });
     Ok(ExitCode::Ok)
 }

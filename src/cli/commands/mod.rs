@@ -29,6 +29,7 @@ pub mod filter;
 pub mod memory;
 pub mod new_driver;
 pub mod overview;
+pub mod places;
 pub mod port;
 pub mod report;
 pub mod symbol_tables;

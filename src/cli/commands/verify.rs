@@ -3,6 +3,7 @@
 use super::ci_files::{CiFiles, within_git};
 use super::findings::reproduce;
 use super::overview::overview;
+use super::places::{places, rejected};
 use super::shard::Shard;
 use super::watch::watch;
 use super::{Session, Which, symbol_tables};
@@ -20,7 +21,7 @@ use crate::report::ci::PortResult;
 use crate::report::{Values, ci, finding, finding_json, printable};
 use crate::store::Store;
 use crate::symbol::SymbolName;
-use crate::verdict::{Measured, Share};
+use crate::verdict::{Grade, Measured, Share};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -98,6 +99,7 @@ fn once(session: &Session, args: &Args) -> Result<ExitCode> {
         false => None,
     };
     drop(reporter);
+    let rejections = rejections(&judge, &wanted, &all)?;
     let results = results(&project, &all)?;
     let written = args.files.write("verify", &results);
     let findings: Vec<_> = all
@@ -120,9 +122,10 @@ fn once(session: &Session, args: &Args) -> Result<ExitCode> {
             "standalone": standalone,
         }),
         || {
-            let mut text = String::new();
+            let mut text = rejections;
             for (judgement, (id, found)) in all.iter().filter_map(|j| Some((j, j.finding.as_ref()?))) {
                 text += &finding(&judgement.symbol, found, Values::Short);
+                text += &places(&project, &judgement.symbol);
                 text += &format!("{}\n\n", reproduce(id.0));
             }
             let whole = whole.as_ref().map(overview).unwrap_or_default();
@@ -145,6 +148,17 @@ fn once(session: &Session, args: &Args) -> Result<ExitCode> {
     session.screen.annotations(&results);
     written?;
     Ok(super::status::code(&all, &project))
+}
+
+/// What the audit says of the ports that it rejects.
+fn rejections(judge: &Judge, wanted: &[&FunctionPlan], all: &[Judgement]) -> Result<String> {
+    let is_rejected = |planned: &&&FunctionPlan| {
+        let own = all.iter().find(|judgement| judgement.symbol == planned.function.name);
+        own.is_some_and(|own| own.grade == Grade::Refuted && own.finding.is_none())
+    };
+    let texts = wanted.iter().filter(is_rejected).map(|planned| rejected(judge, planned));
+    let texts: Vec<String> = texts.collect::<Result<_>>()?;
+    Ok(texts.into_iter().filter(|text| !text.is_empty()).map(|text| text + "\n").collect())
 }
 
 /// The functions that `check` wants judged again.
