@@ -2,9 +2,11 @@
 //! attempts. It reads the tree and the store, and builds and runs nothing. Pages are made of it by `report::page`.
 
 mod attempts;
+mod milestones;
 mod texts;
 
 pub use attempts::Attempted;
+pub use milestones::Milestone;
 pub use texts::Text;
 
 use crate::error::Result;
@@ -30,6 +32,8 @@ pub struct Survey {
     pub functions: Vec<Known>,
     /// What all model calls took.
     pub spent: Totals,
+    /// The grades as the commits have them, the first commit first.
+    pub milestones: Vec<Milestone>,
     /// The scores of TestGen's runs.
     pub moments: Vec<Moment>,
     /// Names by key, for `moments`.
@@ -99,6 +103,7 @@ impl Survey {
             overview,
             functions: functions.collect::<Result<_>>()?,
             spent: store.totals(None)?,
+            milestones: milestones::of(project.workspace.root(), judge.interrupt)?,
             moments: store.testgen_stats()?.over_time,
             names: names(project),
         })

@@ -1,6 +1,6 @@
 //! `report`: one page that needs no network and no trust in the texts that it shows, and a summary in Markdown.
 
-use crate::support::git::{program, ran};
+use crate::support::git::{git, program, ran};
 use crate::support::{QUICK, Repo, plant};
 
 const C: &str = "\
@@ -67,6 +67,23 @@ fn a_page_shows_both_texts_and_the_finding_and_runs_nothing_from_outside() {
         without.contains("id=\"f-level\"") && !without.contains("not reached"),
         "coverage was not asked for"
     );
+    assert!(!without.contains("Progress"), "there is no git repository");
+}
+
+#[test]
+fn progress_is_what_the_commits_have() {
+    let repo = repo();
+    git(&repo, &["init", "-q"]).ok();
+    let lock = repo.read("implfuzz.lock");
+    for text in [lock.replace("grade = \"weak\"", "grade = \"refuted\""), lock] {
+        repo.write("implfuzz.lock", &text);
+        git(&repo, &["add", "implfuzz.lock"]).ok();
+        git(&repo, &["commit", "-qm", "Judge"]).ok();
+    }
+    repo.run(&["report"]).ok();
+    let page = repo.read(".implfuzz/report.html");
+    assert!(page.contains("the last commit has 1 weak, 1 refuted"), "{page}");
+    assert!(page.contains("<td>2 refuted</td>") && page.contains("<td>1 weak, 1 refuted</td>"), "{page}");
 }
 
 #[test]

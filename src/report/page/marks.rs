@@ -10,24 +10,31 @@ pub(super) fn word(known: &Known) -> &'static str {
 
 /// The class of the style sheet.
 pub(super) fn class(known: &Known) -> &'static str {
-    match known.judgement.as_ref().map(|one| one.grade) {
-        Some(Grade::Exhaustive | Grade::Verified) => "good",
-        Some(Grade::Weak) => "weak",
-        Some(Grade::Refuted) => "bad",
-        Some(Grade::Stale | Grade::Unjudged | Grade::Unverifiable) => "open",
-        Some(Grade::Stub) | None => "none",
+    known.judgement.as_ref().map_or("none", |one| class_of(one.grade))
+}
+
+pub(super) fn class_of(grade: Grade) -> &'static str {
+    match grade {
+        Grade::Exhaustive | Grade::Verified => "good",
+        Grade::Weak => "weak",
+        Grade::Refuted => "bad",
+        Grade::Stale | Grade::Unjudged | Grade::Unverifiable => "open",
+        Grade::Stub => "none",
     }
 }
 
 /// One character.
 pub(super) fn sign(known: &Known) -> char {
-    match known.judgement.as_ref().map(|one| one.grade) {
-        Some(Grade::Exhaustive) => '★',
-        Some(Grade::Verified) => '✓',
-        Some(Grade::Weak) => '~',
-        Some(Grade::Refuted) => '✗',
-        Some(Grade::Stale | Grade::Unjudged | Grade::Unverifiable) => '?',
-        Some(Grade::Stub) => '·',
-        None => '-',
+    known.judgement.as_ref().map_or('-', |one| sign_of(one.grade))
+}
+
+pub(super) fn sign_of(grade: Grade) -> char {
+    match grade {
+        Grade::Exhaustive => '★',
+        Grade::Verified => '✓',
+        Grade::Weak => '~',
+        Grade::Refuted => '✗',
+        Grade::Stale | Grade::Unjudged | Grade::Unverifiable => '?',
+        Grade::Stub => '·',
     }
 }

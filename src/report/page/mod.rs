@@ -5,6 +5,7 @@ mod diff;
 mod graph;
 mod markdown;
 mod marks;
+mod progress;
 mod view;
 
 pub use markdown::markdown;
@@ -37,6 +38,8 @@ pub fn html(survey: &Survey, now: Timestamp) -> String {
         made => now.strftime("%Y-%m-%d %H:%M UTC").to_string(),
         summary => Value::from(Serde(Summary::of(survey))),
         map => Value::from_safe_string(graph::svg(&survey.functions)),
+        progress => progress::svg(&survey.milestones, now).map(Value::from_safe_string),
+        milestones => Value::from(Serde(progress::words(&survey.milestones))),
         scores => plot(&survey.moments, name).map(Value::from_safe_string),
         functions => Value::from(Serde(functions)),
         style => Value::from_safe_string(STYLE.to_owned()),
