@@ -242,6 +242,8 @@ pub struct Global {
     pub ty: CType,
     pub is_const: bool,
     pub is_thread_local: bool,
+    /// It is not `const`, but no code can write to it: it is static, and nothing writes to it or has its address.
+    pub never_written: bool,
     /// Why the global cannot be bound.
     pub unsupported: Option<String>,
 }

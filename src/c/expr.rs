@@ -85,6 +85,11 @@ fn is_array(node: Cursor<'_>) -> bool {
 
 /// How the object that `lvalue` denotes is accessed; `parents` are its ancestors, outermost first.
 pub(super) fn access(parents: &[Cursor<'_>], lvalue: Cursor<'_>) -> Access {
+    access_or_address(parents, lvalue).0
+}
+
+/// The same, and whether code elsewhere gets the address of the object.
+pub(super) fn access_or_address(parents: &[Cursor<'_>], lvalue: Cursor<'_>) -> (Access, bool) {
     let mut inner = lvalue;
     for parent in parents.iter().rev() {
         let first = || parent.children().first().is_some_and(|f| *f == inner);
@@ -97,23 +102,23 @@ pub(super) fn access(parents: &[Cursor<'_>], lvalue: Cursor<'_>) -> Access {
             CXCursor_UnexposedExpr | CXCursor_CStyleCastExpr if is_pointer(inner) && escapes(inner) => {}
             CXCursor_MemberRefExpr | CXCursor_ArraySubscriptExpr if first() => {}
             CXCursor_BinaryOperator if parent.binary_operator() == CXBinaryOperator_Assign && first() => {
-                return Access::Write;
+                return (Access::Write, false);
             }
-            CXCursor_CompoundAssignOperator if first() => return Access::ReadWrite,
+            CXCursor_CompoundAssignOperator if first() => return (Access::ReadWrite, false),
             CXCursor_UnaryOperator => match parent.unary_operator() {
                 CXUnaryOperator_PostInc
                 | CXUnaryOperator_PostDec
                 | CXUnaryOperator_PreInc
-                | CXUnaryOperator_PreDec => return Access::ReadWrite,
+                | CXUnaryOperator_PreDec => return (Access::ReadWrite, false),
                 CXUnaryOperator_AddrOf => {}
                 CXUnaryOperator_Deref if is_array(inner) || escapes(inner) => {}
-                _ => return Access::Read,
+                _ => return (Access::Read, false),
             },
-            _ => return by_pointer(inner),
+            _ => return (by_pointer(inner), is_pointer(inner) && escapes(inner)),
         }
         inner = *parent;
     }
-    Access::Read
+    (Access::Read, false)
 }
 
 /// Whether the node is an address that was just taken (`&x`, or an array as a pointer) and is being passed on.

@@ -138,6 +138,37 @@ fn uses_of_parameters() {
 }
 
 #[test]
+fn static_variables_that_nothing_writes_to_are_constants() {
+    let lib = library(&[(
+        "a.c",
+        "#include <stddef.h>\n\
+         static const char *names[] = {\"a\", \"b\"}; static int table[2] = {1, 2}; static int own = 7;\n\
+         static int counted, given, lent[2], pointed, shared[2]; static volatile int bell; int open = 1;\n\
+         static int *const at = &pointed; void take(int *p); int see(const int *p);\n\
+         const char *name(int i) { return names[i & 1]; }\n\
+         int sum(int i) { int s = 0; for (size_t k = 0; k < sizeof table / sizeof *table; k++) s += table[k]; return s + own; }\n\
+         int count(void) { return ++counted; }\n\
+         int give(void) { take(&given); return given; }\n\
+         int lend(void) { return see(lent); }\n\
+         int point(void) { return *at; }\n\
+         int share(int i) { const int *p = &shared[i & 1]; return *p + bell + open; }\n\
+         int local(int i) { static const char *words[] = {\"x\", \"y\"}; static int state; return words[i & 1][0] + state++; }\n\
+         int fixed(int i) { static int digits[2] = {3, 4}; return digits[i & 1]; }\n\
+         int passed(int i) { static int digits[2] = {3, 4}; return see(digits) + i; }\n",
+    )]);
+    let settled: Vec<&str> = lib
+        .globals
+        .iter()
+        .filter(|global| global.never_written)
+        .map(|global| global.c_name.as_str())
+        .collect();
+    assert_eq!(settled, ["names", "table", "own"]);
+    let statics = |name: &str| lib.find(name).unwrap().local_statics.clone();
+    assert_eq!((statics("local"), statics("fixed")), (vec!["state".to_owned()], vec![]));
+    assert_eq!(statics("passed"), ["digits"]);
+}
+
+#[test]
 fn accesses_of_volatile_and_atomic_memory_are_seen_through_typedefs_fields_and_builtins() {
     let lib = library(&[(
         "a.c",

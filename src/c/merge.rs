@@ -137,9 +137,12 @@ impl All {
         let library = &mut merged.library;
         let known: BTreeSet<SymbolKey> = functions.keys().cloned().collect();
         let known_globals: BTreeSet<SymbolKey> = globals.keys().cloned().collect();
+        let lent: BTreeSet<SymbolKey> =
+            functions.values().flat_map(|found| found.lent.iter().cloned()).collect();
         let mut functions: Vec<Function> =
             functions.into_values().map(|found| resolve(found, &known, &known_globals, &emitted)).collect();
         constant_pointers::follow(&mut functions, &globals, &behind);
+        constant_pointers::settle(&mut globals, &functions, &behind, &lent);
         let modules = module_of_file(&library.units, &functions, &globals);
         let mut names =
             Names::count(functions.iter().map(|f| &f.c_name).chain(globals.values().map(|g| &g.c_name)));

@@ -4,7 +4,7 @@
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
 use super::cursor::Cursor;
-use super::expr::{Sources, access, is_pointer, is_zero, strip};
+use super::expr::{Sources, access_or_address, is_pointer, is_zero, strip};
 use super::parse_copies::Copies;
 use super::parse_uses::uses;
 use crate::symbol::{Access, Comparison, ParamUse, Returned, SymbolKey};
@@ -27,6 +27,8 @@ pub(super) struct Body {
     pub globals_written: BTreeSet<SymbolKey>,
     pub comparisons: Vec<Comparison>,
     pub returns: BTreeSet<Returned>,
+    /// Variables whose address other code gets, even where that may only read.
+    pub lent: BTreeSet<SymbolKey>,
     pub local_statics: Vec<String>,
     pub volatile: bool,
     /// By position of the parameter.
@@ -42,8 +44,11 @@ pub(super) fn read<'tu>(
     key: &dyn Fn(Cursor<'tu>) -> SymbolKey,
 ) -> Body {
     let copies = Copies::find(parameters, body);
-    let mut walk = Walk { sources, key, copies, parents: Vec::new(), body: Body::default() };
+    let mut walk =
+        Walk { sources, key, copies, parents: Vec::new(), statics: BTreeMap::new(), body: Body::default() };
     walk.visit(body);
+    walk.body.local_statics =
+        walk.statics.into_values().filter_map(|(name, changes)| changes.then_some(name)).collect();
     walk.body
 }
 
@@ -63,6 +68,8 @@ struct Walk<'a, 'tu> {
     key: &'a dyn Fn(Cursor<'tu>) -> SymbolKey,
     copies: Copies,
     parents: Vec<Cursor<'tu>>,
+    /// The local statics that are not constant, by USR, and whether this body may change them.
+    statics: BTreeMap<String, (String, bool)>,
     body: Body,
 }
 
@@ -129,7 +136,7 @@ impl<'tu> Walk<'_, 'tu> {
         // A constant is not state: all calls see the same value.
         let constant = ty.is_const() || ty.element().is_const();
         if node.storage() == CX_SC_Static && !constant {
-            self.body.local_statics.push(node.name());
+            self.statics.insert(node.usr(), (node.name(), ty.is_volatile()));
         }
     }
 
@@ -197,12 +204,21 @@ impl<'tu> Walk<'_, 'tu> {
             }
             CXCursor_VarDecl if is_global(declaration) => {
                 let key = (self.key)(declaration);
-                let access = access(&self.parents, node);
+                let (access, is_lent) = access_or_address(&self.parents, node);
+                if is_lent {
+                    self.body.lent.insert(key.clone());
+                }
                 if access != Access::Write {
                     self.body.globals_read.insert(key.clone());
                 }
                 if access != Access::Read {
                     self.body.globals_written.insert(key);
+                }
+            }
+            CXCursor_VarDecl => {
+                if let Some((_, changes)) = self.statics.get_mut(&declaration.usr()) {
+                    let (access, is_lent) = access_or_address(&self.parents, node);
+                    *changes |= access != Access::Read || is_lent;
                 }
             }
             _ => {}

@@ -26,6 +26,8 @@ pub(super) struct FoundFunction {
     pub function: Function,
     pub called: BTreeMap<SymbolKey, String>,
     pub addressed: BTreeMap<SymbolKey, String>,
+    /// Variables whose address other code gets from it.
+    pub lent: BTreeSet<SymbolKey>,
     /// The texts of the macros that it uses: another unit may define macros with the same names differently.
     pub meaning: String,
 }
@@ -237,7 +239,7 @@ impl Reader<'_> {
         let renamed = renamed.then(|| format!("its symbol is called {symbol}"));
         function.unsupported = renamed.or_else(|| self.limits(&function)).or(read.unsupported);
         let meaning = String::new();
-        FoundFunction { function, called: read.called, addressed: read.addressed, meaning }
+        FoundFunction { function, called: read.called, addressed: read.addressed, lent: read.lent, meaning }
     }
 
     /// Whether a parameter is declared after the parentheses, as in `int f(a) char a; {`: clang then invents
@@ -301,6 +303,8 @@ impl Reader<'_> {
             is_const: ty.is_const || element_is_const,
             ty,
             is_thread_local,
+            // `merge` knows more.
+            never_written: !item.ty().canonical().is_volatile(),
             unsupported: match is_plain(&item.name()) {
                 false => Some("its name cannot be linked from Rust".into()),
                 true if is_thread_local => Some("thread-local".into()),

@@ -122,9 +122,9 @@ fn variables<'a>(index: &LibraryIndex<'a>, function: &Function) -> impl Iterator
     keys.filter_map(|key| index.global(key)).filter(|global| is_variable(global))
 }
 
-/// Whether neither the variable nor its element type is `const`.
+/// Whether it may change: neither it nor its element type is `const`, and something can write to it.
 pub fn is_variable(global: &Global) -> bool {
-    !global.is_const && !innermost(&global.ty).is_const
+    !global.is_const && !global.ty.element().is_const && !global.never_written
 }
 
 /// Why a harness cannot set and compare a variable.
@@ -146,7 +146,7 @@ fn in_the_way(library: &Library, global: &Global) -> Option<String> {
 fn described(library: &Library, global: &Global, (direction, reason): (Direction, String)) -> GlobalUse {
     // Elements of enum arrays are integers in Rust and could get any value.
     let enums = matches!(global.ty.kind, TypeKind::Array { .. })
-        && matches!(innermost(&global.ty).kind, TypeKind::Enum { .. });
+        && matches!(global.ty.element().kind, TypeKind::Enum { .. });
     let functions = library.allocators.contains_key(&global.key);
     GlobalUse {
         name: global.name.clone(),
@@ -156,13 +156,6 @@ fn described(library: &Library, global: &Global, (direction, reason): (Direction
         values: enum_values(&global.ty),
         reason,
     }
-}
-
-fn innermost(mut ty: &CType) -> &CType {
-    while let TypeKind::Array { of, .. } = &ty.kind {
-        ty = of;
-    }
-    ty
 }
 
 fn enum_values(ty: &CType) -> Vec<i64> {

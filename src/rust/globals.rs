@@ -10,7 +10,7 @@ mod text_records;
 mod value;
 
 use crate::c::data::Data;
-use crate::symbol::{CType, Function, Global, Library, SymbolKey, TypeKind};
+use crate::symbol::{Function, Global, Library, SymbolKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use value::Reader;
@@ -118,15 +118,7 @@ fn item(
 }
 
 fn is_const(global: &Global) -> bool {
-    global.is_const || innermost(&global.ty).is_const
-}
-
-/// The element type below all array dimensions.
-fn innermost(mut ty: &CType) -> &CType {
-    while let TypeKind::Array { of, .. } = &ty.kind {
-        ty = of;
-    }
-    ty
+    global.is_const || global.ty.element().is_const || global.never_written
 }
 
 /// The name as bindgen writes it: `_` after a keyword, and for every `$`.

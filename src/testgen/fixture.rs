@@ -165,6 +165,7 @@ pub fn library() -> Library {
         ty: int("unsigned int", false, 32),
         is_const: false,
         is_thread_local: false,
+        never_written: false,
         unsupported: None,
     };
     let start = Macro {

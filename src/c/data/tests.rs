@@ -19,6 +19,7 @@ fn global(file: &str, name: &str, linkage: Linkage) -> Global {
         ty: CType { spelling: "int".into(), is_const: false, kind: TypeKind::Void },
         is_const: false,
         is_thread_local: false,
+        never_written: false,
         unsupported: None,
     }
 }

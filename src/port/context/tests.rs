@@ -60,6 +60,7 @@ pub fn library() -> Library {
             ty: int("unsigned", false, 32),
             is_const: true,
             is_thread_local: false,
+            never_written: false,
             unsupported: None,
         }],
         macros: vec![

@@ -1,8 +1,8 @@
 //! Structs with a `const char *`: a `static` cannot hold bindgen's raw pointer, so they get a copy with strings.
 
+use super::identifier;
 use super::text_records::holds_text;
 use super::value::Reader;
-use super::{identifier, innermost};
 use crate::rust::pretty::pretty;
 use crate::symbol::{CType, Record, TypeKind};
 use quote::{format_ident, quote};
@@ -38,7 +38,7 @@ fn twin(reader: &Reader<'_>, record: &Record) -> Result<String, String> {
         fields.push(quote!(pub #name: #ty));
     }
     // An inner struct may lack these derives.
-    let is_plain = !record.fields.iter().any(|f| matches!(innermost(&f.ty).kind, TypeKind::Record(_)));
+    let is_plain = !record.fields.iter().any(|f| matches!(f.ty.element().kind, TypeKind::Record(_)));
     let derive = is_plain.then(|| quote!(#[derive(Debug, Clone, Copy)])).into_iter();
     let item = pretty(quote!(#[doc = #doc] #(#derive)* pub struct #name { #(#fields),* }));
     Ok(format!("\n{item}"))

@@ -1,7 +1,7 @@
 use super::*;
 use crate::c::data::tests::of_unit;
 use crate::platform::process::{Interrupt, Job};
-use crate::symbol::{Field, Linkage, Place, Record, RelPath, SymbolName, Unit};
+use crate::symbol::{CType, Field, Linkage, Place, Record, RelPath, SymbolName, TypeKind, Unit};
 use camino::Utf8Path;
 
 fn ty(spelling: &str, kind: TypeKind) -> CType {
@@ -83,6 +83,7 @@ fn library(globals: Vec<(&str, CType)>, records: Vec<(String, Record)>) -> Libra
             ty,
             is_const: c_name == name,
             is_thread_local: false,
+            never_written: false,
             unsupported: None,
         }
     });

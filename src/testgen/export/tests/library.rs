@@ -72,6 +72,7 @@ pub(super) fn library() -> Library {
         ty: int(true, 32),
         is_const: false,
         is_thread_local: false,
+        never_written: false,
         unsupported: None,
     };
     Library { records: [("point".into(), record)].into(), globals: vec![mode], ..Library::default() }
