@@ -130,7 +130,7 @@ impl Told {
             "finding" => {
                 let finding = Finding {
                     class: class(&line.class),
-                    what: in_the_tree(&line.what),
+                    what: readable(&line.what),
                     input: unhex(&line.input).unwrap_or_default(),
                     args: line.args,
                     oracle: line.oracle,
@@ -150,7 +150,7 @@ impl Told {
                 let outcome = match line.class.as_str() {
                     "done" => AloneOutcome::Done(line.record),
                     "rejected" => AloneOutcome::Rejected(line.what),
-                    word => AloneOutcome::Failed(class(word), in_the_tree(&line.what)),
+                    word => AloneOutcome::Failed(class(word), readable(&line.what)),
                 };
                 self.alone.push(Alone {
                     number: line.number,
@@ -185,13 +185,17 @@ impl Told {
     }
 }
 
-/// Replaces paths in the overlay with those in the tree, because users do not know the overlay.
-fn in_the_tree(text: &str) -> String {
+/// What a panic or a crash says, with paths as users know them, and without what std adds for all programs.
+pub fn readable(text: &str) -> String {
     const OVERLAY: &str = "/.implfuzz/overlay/";
-    let words = text.split(' ').map(|word| match word.split_once(OVERLAY) {
-        Some((_, place)) => format!("rust/{place}"),
-        None => word.to_owned(),
-    });
+    const ADDED: [&str; 2] = [" This indicates a bug in the program.", " note: run with `RUST_BACKTRACE"];
+    let end = ADDED.iter().filter_map(|added| text.find(added)).min().unwrap_or(text.len());
+    let words =
+        text[..end].split(' ').map(|word| match (word.split_once(OVERLAY), word.strip_prefix("/rustc/")) {
+            (Some((_, place)), _) => format!("rust/{place}"),
+            (None, Some(place)) => place.split_once("/library/").map_or(place, |(_, place)| place).to_owned(),
+            (None, None) => word.to_owned(),
+        });
     words.collect::<Vec<_>>().join(" ")
 }
 
@@ -223,9 +227,14 @@ mod tests {
     }
 
     #[test]
-    fn places_are_named_as_in_the_tree() {
+    fn places_are_named_as_readable() {
         let text = "panicked at /a/b/.implfuzz/overlay/src/x.rs:3:9: attempt to add with overflow";
-        assert_eq!(in_the_tree(text), "panicked at rust/src/x.rs:3:9: attempt to add with overflow");
+        assert_eq!(readable(text), "panicked at rust/src/x.rs:3:9: attempt to add with overflow");
+        let text = "panicked at /rustc/59807616/library/core/src/ptr/mod.rs:527:5: unsafe precondition(s) violated: \
+            the ranges do not overlap This indicates a bug in the program. This check is optional.";
+        let short = "panicked at core/src/ptr/mod.rs:527:5: unsafe precondition(s) violated: the ranges do not overlap";
+        assert_eq!(readable(text), short);
+        assert_eq!(readable("é panicked note: run with `RUST_BACKTRACE=1`"), "é panicked");
     }
 
     #[test]

@@ -124,6 +124,8 @@ impl Emitter<'_> {
         let (handles, assign) = (self.handles(), self.counted(assign));
         let done = self.done(collect);
         let (given, dropped, taken) = (self.hand_over(), self.dropped(), self.taken_back(true));
+        // Where memory begins at an odd address, the sanitizer does not see the bytes before it.
+        let checks = self.bounded(|label| quote!(Broke(format!("it writes outside of `{}`", #label))));
         // Where C changes it, the contract is wrong, and what else changes there is not compared.
         let frozen = self.frozen(|label| {
             quote!(Broke(format!("it changes `{}`, which the contract takes for constant", #label)))
@@ -148,9 +150,23 @@ impl Emitter<'_> {
             #taken
             #leave
             #end
+            #checks
             #frozen
             #done
         }
+    }
+
+    /// The test that nothing was written beside memory.
+    fn bounded(&self, error: impl Fn(&str) -> TokenStream) -> TokenStream {
+        let tests = self.slots.iter().filter(|s| s.is_memory()).map(|slot| {
+            let (region, error) = (slot.region(), error(slot.label));
+            let intact = match slot.nullable() {
+                true => quote!(#region.as_ref().is_none_or(|m| m.intact())),
+                false => quote!(#region.intact()),
+            };
+            quote!(if !#intact { return Err(#error); })
+        });
+        quote!(#(#tests)*)
     }
 
     /// The test that constant memory is unchanged after the call.
@@ -219,14 +235,7 @@ impl Emitter<'_> {
             },
         };
         let read = self.compares_errno().then(|| quote!(let errno = guard::errno();));
-        let checks = self.slots.iter().filter(|s| s.is_memory()).map(|slot| {
-            let (region, label) = (slot.region(), slot.label);
-            let intact = match slot.nullable() {
-                true => quote!(#region.as_ref().is_none_or(|m| m.intact())),
-                false => quote!(#region.intact()),
-            };
-            quote!(if !#intact { return Err(format!("`{}`", #label)); })
-        });
+        let checks = self.bounded(|label| quote!(format!("`{}`", #label)));
         let (enter, leave) = (self.enter("Port"), self.leave("Port"));
         let (begin, end) = (self.begin(false), self.end());
         let (draw, drawn) = (self.draw(), self.drawn());
@@ -249,7 +258,7 @@ impl Emitter<'_> {
             #taken
             #leave
             #end
-            #(#checks)*
+            #checks
             #frozen
             #done
         }

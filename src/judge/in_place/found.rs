@@ -2,6 +2,7 @@
 
 use crate::drivers::{self, Report};
 use crate::error::Result;
+use crate::fuzz::report::readable;
 use crate::in_place::told::{Difference, Told};
 use crate::in_place::typed::Differing;
 use crate::verdict::{CallInPlace, Finding, FindingClass};
@@ -38,7 +39,7 @@ pub(super) fn finding(
 /// Class and text of a difference of this kind; `said` is what a panic printed.
 fn of_kind(difference: Difference, said: &str) -> (FindingClass, String) {
     match difference {
-        Difference::Exit if !said.is_empty() => (FindingClass::Panic, said.to_owned()),
+        Difference::Exit if !said.is_empty() => (FindingClass::Panic, readable(said)),
         Difference::Exit => (FindingClass::SilentExit, "it ends the process".to_owned()),
         Difference::Crash if !said.is_empty() => (FindingClass::Abort, said.to_owned()),
         Difference::Crash => (FindingClass::Abort, "it crashes".to_owned()),

@@ -21,7 +21,8 @@ pub struct Region<T: Copy> {
 impl<T: Copy> Region<T> {
     /// For the C original: exactly the promised length, so that ASan detects every access outside. For one
     /// length in four the address is odd, as the caller's memory may be, so that C's behaviour there is
-    /// compared too. In that case, accesses to fewer than eight bytes before the memory are not detected.
+    /// compared too. In that case, ASan does not detect accesses to fewer than eight bytes before the memory; writes there
+    /// are detected by [`Region::intact`].
     pub fn exact(values: &[T]) -> Self {
         let front = if values.len() % 4 == 3 { 1 + values.len() / 4 % 7 } else { 0 };
         Self::new(values, front, 0)
