@@ -32,6 +32,8 @@ pub struct Kept {
 pub enum State {
     /// The finding is about the present text.
     Stands,
+    /// The finding is about the present text, which a later run did not refute: the contract or C has changed.
+    Excluded,
     /// The text has changed, and no known input refutes it.
     Mended,
     /// The text has changed, and was not judged since.
@@ -45,6 +47,7 @@ impl State {
     pub fn text(self) -> &'static str {
         match self {
             Self::Stands => "stands",
+            Self::Excluded => "excluded",
             Self::Mended => "mended",
             Self::NotJudgedSince => "not judged since",
             Self::NoPort => "no port",
@@ -55,6 +58,7 @@ impl State {
     fn of(text: Option<&str>, now: Option<(&str, Grade)>) -> Self {
         match now {
             None => Self::NoPort,
+            Some((now, grade)) if text == Some(now) && grade.holds() => Self::Excluded,
             Some((now, _)) if text == Some(now) => Self::Stands,
             Some((_, grade)) if grade.holds() => Self::Mended,
             Some(_) => Self::NotJudgedSince,
@@ -249,7 +253,8 @@ mod tests {
     fn a_finding_says_whether_the_port_that_stands_is_meant() {
         let state = |now| State::of(Some("a"), now);
         assert_eq!(state(None), State::NoPort);
-        assert_eq!(state(Some(("a", Grade::Verified))), State::Stands);
+        assert_eq!(state(Some(("a", Grade::Refuted))), State::Stands);
+        assert_eq!(state(Some(("a", Grade::Verified))), State::Excluded);
         assert_eq!(state(Some(("b", Grade::Weak))), State::Mended);
         assert_eq!(state(Some(("b", Grade::Refuted))), State::NotJudgedSince);
         assert_eq!(state(Some(("b", Grade::Stale))), State::NotJudgedSince);

@@ -58,6 +58,8 @@ pub struct Known {
     /// The last run of `port`.
     pub history: Option<History>,
     pub attempts: Vec<Attempted>,
+    /// The text of its contract.
+    pub contract: Option<String>,
     pub spent: Totals,
 }
 
@@ -93,6 +95,7 @@ impl Survey {
                 reach: reach.remove(&function.name),
                 findings: kept.remove(&function.name).unwrap_or_default(),
                 attempts: attempts.unwrap_or_default(),
+                contract: std::fs::read_to_string(project.contract_path(function.name.as_str())).ok(),
                 spent: store.totals_of(None, &function.key)?,
                 history,
                 row,

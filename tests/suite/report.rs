@@ -87,13 +87,14 @@ fn progress_is_what_the_commits_have() {
 }
 
 #[test]
-fn a_summary_names_what_is_not_verified() {
+fn a_summary_has_all_ports_and_names_the_stubs() {
     let repo = repo();
     let told = repo.run(&["report", "--format", "md"]);
     told.ok()
         .shows("**2 of 3 functions ported**")
         .shows("| `level` | ✗ refuted |")
-        .shows("| `later` | · stub |");
+        .shows("| `twice` | ~ weak | 2")
+        .shows("\n1 stub: `later`\n");
     repo.run(&["status", "--format", "md"]).fails(2, &["only `report` prints Markdown"]);
 }
 

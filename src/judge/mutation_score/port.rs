@@ -19,6 +19,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+/// Why a port that only drivers judge has none.
+const WITHOUT_HARNESS: &str = "it has no harness, in which they run";
+
 /// Number of builds in which mutants that do not compile are removed one by one; after that, all mutants of the
 /// affected functions are removed.
 const ROUNDS: usize = 6;
@@ -50,7 +53,7 @@ struct Made<'p> {
     without: BTreeMap<SymbolName, String>,
 }
 
-/// Runs the mutants of the ports of `wanted`, which must have a harness and a body; each function gets this number
+/// Runs the mutants of the ports of `wanted`, which must have a body; each function gets this number
 /// of seconds.
 pub fn of_ports(
     judge: &Judge,
@@ -62,7 +65,7 @@ pub fn of_ports(
     for batch in wanted.chunks(BATCH) {
         reporter.event(Event::StepStarted { step: "building mutants of Rust".into(), total: None });
         let mut made = make(judge.project, batch)?;
-        let binary = build(judge, &mut made)?;
+        let binary = if made.of.is_empty() { PathBuf::new() } else { build(judge, &mut made)? };
         let mutants: usize = made.of.values().map(|(_, mutated)| mutated.mutants().count()).sum();
         let message = format!("{} of {} built", count(mutants, "mutant"), count(made.of.len(), "port"));
         reporter.event(Event::StepFinished { message });
@@ -78,6 +81,10 @@ fn make<'p>(project: &Project, batch: &[&'p FunctionPlan]) -> Result<Made<'p>> {
     let mut next = 1;
     for planned in batch {
         let function = &planned.function;
+        if planned.judgeable.contract().is_none() {
+            made.without.insert(function.name.clone(), WITHOUT_HARNESS.to_owned());
+            continue;
+        }
         let text = project.module(&function.module)?.text().to_owned();
         match Mutated::of(&text, &ident(function).to_string(), MOST, next) {
             Ok(mutated) => {

@@ -5,6 +5,7 @@ use crate::count::count;
 use crate::judge::coverage::{Missed, Reach, Side, Way};
 use crate::judge::findings::Kept;
 use crate::judge::mutation_score::{Fate, Tried};
+use crate::judge::verify::Judgement;
 use crate::port::history::Taken;
 use crate::report::printable;
 use crate::store::Totals;
@@ -102,6 +103,7 @@ pub(super) struct FunctionView {
     callers: Vec<String>,
     c: CodeView,
     rust: Option<CodeView>,
+    contract: Option<String>,
     mutants: Vec<MutantView>,
     findings: Vec<FindingView>,
     steps: Vec<StepView>,
@@ -132,12 +134,22 @@ impl FunctionView {
             callers: callers.get(name).cloned().unwrap_or_default(),
             c: CodeView::of(&known.c, missed(|reach| &reach.c), &mutants),
             rust: known.rust.as_ref().map(|text| CodeView::of(text, missed(|reach| &reach.rust), &[])),
+            contract: known.contract.as_deref().map(printable),
             findings: known.findings.iter().map(finding).collect(),
             steps: known.history.iter().flat_map(|history| &history.steps).map(step).collect(),
             attempts: attempts.collect(),
             name: name.to_owned(),
             mutants,
         }
+    }
+}
+
+/// Who decided which inputs are tried, where the C text alone did not.
+pub(super) fn contract_origin(judgement: &Judgement) -> Option<&'static str> {
+    match (judgement.contract_edited, judgement.contract_learned) {
+        (true, _) => Some("edited by hand"),
+        (false, true) => Some("from calls of drivers"),
+        (false, false) => None,
     }
 }
 
@@ -151,6 +163,7 @@ fn facts(known: &Known) -> Vec<Fact> {
         push("mutants of C killed", share(&one.proofs.kills));
         push("branches of C reached", share(&one.proofs.branches));
         push("inputs that agree in isolation", share(&one.proofs.apart));
+        push("contract", contract_origin(one).map(str::to_owned));
         let in_c: Vec<&str> = one.callees_in_c.iter().map(|name| name.as_str()).collect();
         push("still calls C", (!in_c.is_empty()).then(|| in_c.join(", ")));
         push("written by", one.provenance.as_deref().map(printable));

@@ -96,7 +96,7 @@ fn files(
     if service == Service::OssFuzz && published.main_repo.is_none() {
         let text = "OSS-Fuzz clones the repository, and neither a remote of git nor the port's Cargo.toml says from where";
         return Err(Error::new(ErrorKind::Config, text).help(format!(
-            "git remote add origin URL, or `repository` in {}",
+            "git remote add origin URL (git remote set-url origin URL where there is one), or `repository` in {}",
             project.shown(&project.rust_dir().join("Cargo.toml"))
         )));
     }
