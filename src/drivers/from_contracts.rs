@@ -97,6 +97,8 @@ pub fn text(all: &[Callable], headers: &[String], calls: &[Call]) -> Result<Stri
 struct Kinds {
     /// The structs, each with the makers of those in the caller's memory, and the number of the first kind.
     of: BTreeMap<String, (Vec<String>, usize)>,
+    /// The structs that some function makes.
+    made: BTreeSet<String>,
     count: usize,
 }
 
@@ -117,12 +119,13 @@ impl Kinds {
                 }
             }
         }
-        let mut count = 0;
-        for (makers, first) in of.values_mut() {
+        let (mut count, mut made) = (0, BTreeSet::new());
+        for (key, (makers, first)) in &mut of {
             *first = count;
             count += makers.len().max(1);
+            made.extend((!makers.is_empty() || returned.contains(key.as_str())).then(|| key.clone()));
         }
-        Self { of, count }
+        Self { of, made, count }
     }
 
     /// The kinds behind a pointer that a function gets: the makers whose names are most like its own.
@@ -132,6 +135,11 @@ impl Kinds {
         let Some(best) = makers.iter().map(common).max() else { return Some(vec![*first]) };
         let alike = makers.iter().enumerate().filter(|(_, maker)| common(maker) == best);
         Some(alike.map(|(at, _)| first + at).collect())
+    }
+
+    /// Whether there ever is an object behind this pointer.
+    fn has_objects(&self, pointer: &CType) -> bool {
+        struct_behind(pointer).is_some_and(|key| self.made.contains(key))
     }
 
     /// The kind that this function makes in the caller's memory.
@@ -169,6 +177,8 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
                 let found = kinds.of(&of.ty, &function.c_name).filter(|_| handle.through.is_none())?;
                 let kinds = match handle.life {
                     Life::Makes => vec![kinds.made(&of.ty, &function.c_name)?],
+                    // Without an object, the call would never run.
+                    Life::Uses | Life::Ends if !handle.nullable && !kinds.has_objects(&of.ty) => return None,
                     Life::Uses | Life::Ends => found,
                 };
                 let name = variable(&param.name);
