@@ -3,7 +3,7 @@
 
 use super::cursor::Cursor;
 use super::expr::initialiser;
-use crate::symbol::{CType, Function, Global, Linkage, SymbolKey, TypeKind};
+use crate::symbol::{CType, Function, Global, SymbolKey, TypeKind};
 use clang_sys::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,23 +57,6 @@ fn reached(
     (read, written)
 }
 
-/// Marks the variables that nothing writes to.
-pub(super) fn settle(
-    globals: &mut BTreeMap<SymbolKey, Global>,
-    functions: &[Function],
-    behind: &Behind,
-    lent: &BTreeSet<SymbolKey>,
-) {
-    let written: BTreeSet<&SymbolKey> =
-        functions.iter().flat_map(|function| &function.globals_written).collect();
-    let pointed: BTreeSet<&SymbolKey> = behind.values().flatten().collect();
-    for (key, global) in globals {
-        let has_address = lent.contains(key) || pointed.contains(key);
-        let is_own = global.linkage == Linkage::Static && !global.is_thread_local;
-        global.never_written &= is_own && !has_address && !written.contains(key) && !is_constant(global);
-    }
-}
-
 fn extend(keys: &mut Vec<SymbolKey>, new: BTreeSet<SymbolKey>) {
     if !new.is_empty() {
         let all: BTreeSet<SymbolKey> = keys.drain(..).chain(new).collect();
@@ -81,7 +64,7 @@ fn extend(keys: &mut Vec<SymbolKey>, new: BTreeSet<SymbolKey>) {
     }
 }
 
-fn is_constant(global: &Global) -> bool {
+pub(super) fn is_constant(global: &Global) -> bool {
     global.is_const || global.ty.element().is_const
 }
 

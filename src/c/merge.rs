@@ -6,6 +6,7 @@ use super::flags::Discovery;
 use super::header_only;
 use super::merge_records::Records;
 use super::modules;
+use super::never_written;
 use super::parse_unit::{FoundFunction, UnitFacts};
 use crate::symbol::{
     Function, Global, LeftOut, Library, Linkage, Macro, RelPath, SymbolKey, SymbolName, TypeDefinition,
@@ -142,7 +143,7 @@ impl All {
         let mut functions: Vec<Function> =
             functions.into_values().map(|found| resolve(found, &known, &known_globals, &emitted)).collect();
         constant_pointers::follow(&mut functions, &globals, &behind);
-        constant_pointers::settle(&mut globals, &functions, &behind, &lent);
+        never_written::mark(&mut globals, &functions, &behind, &lent);
         let modules = module_of_file(&library.units, &functions, &globals);
         let mut names =
             Names::count(functions.iter().map(|f| &f.c_name).chain(globals.values().map(|g| &g.c_name)));

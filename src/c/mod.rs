@@ -27,6 +27,7 @@ mod parse_uses;
 mod atomics;
 mod comments_above;
 mod constant_pointers;
+mod never_written;
 mod parse_body;
 mod parse_copies;
 mod parse_types;
