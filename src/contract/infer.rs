@@ -291,7 +291,7 @@ pub(super) fn reason_of(facts: &FactTable, function: &Function, index: usize, ro
         None => format!("{file}:{}: `{}`", function.place.line, param.ty.spelling),
     };
     let reason = match borne_out {
-        Some(calls) => format!("{reason}; {calls}"),
+        Some(calls) => format!("{}; {calls}", reason.trim_end_matches(';')),
         None => reason,
     };
     // TOML would write a tab as an escape.

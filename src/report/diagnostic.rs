@@ -1,6 +1,7 @@
 //! What is wrong in a text, as rustc shows it: the line, a mark below it, and what is said of it.
 
 use super::printable;
+use crate::error::Code;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 /// A word of a file, and what is said of it.
@@ -45,9 +46,11 @@ impl<'a> Marked<'a> {
 }
 
 /// An error with the places that it is about; without a title, the places alone.
-pub fn diagnostic(title: Option<&str>, places: &[Marked]) -> String {
+pub fn diagnostic(title: Option<(Code, &str)>, places: &[Marked]) -> String {
     let group = match title {
-        Some(title) => Group::with_title(Level::ERROR.primary_title(printable(title))),
+        Some((code, title)) => {
+            Group::with_title(Level::ERROR.primary_title(printable(title)).id(<&str>::from(code)))
+        }
         None => Group::with_level(Level::ERROR),
     };
     let group = group.elements(places.iter().filter_map(Marked::snippet));
@@ -84,8 +87,8 @@ mod tests {
     fn a_problem_stands_below_its_line() {
         let text = "pub fn f() {\n    // é\n    let é = libc::fgetc(\u{1b}x);\n}\n";
         let problem = Marked { path: "rust/src/k.rs", text, line: 3, column: 13, label: Some("not here") };
-        insta::assert_snapshot!(plain(&diagnostic(Some("`libc::fgetc` is forbidden"), &[problem])), @r"
-        error: `libc::fgetc` is forbidden
+        insta::assert_snapshot!(plain(&diagnostic(Some((Code::Audit, "`libc::fgetc` is forbidden")), &[problem])), @r"
+        error[E0106]: `libc::fgetc` is forbidden
          --> rust/src/k.rs:3:13
           |
         3 |     let é = libc::fgetc(\u{1b}x);

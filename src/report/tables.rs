@@ -4,6 +4,7 @@
 use super::printable::printable;
 use super::shorten;
 use super::table::Table;
+use crate::count::count;
 use crate::error::Error;
 use crate::platform::doctor::{Check, Status};
 use crate::symbol::SymbolName;
@@ -83,10 +84,10 @@ fn compared(symbol: &SymbolName, finding: &Finding, sides: [&str; 2], values: Va
         let what =
             if *call == 0 { "at the end of a run".to_owned() } else { format!("in call {call} of a run") };
         let condition = place.condition().map(|words| format!(", where {}", printable(&words)));
-        let bytes = finding.input.len();
+        let bytes = count(finding.input.len(), "byte");
         let _ = writeln!(
             text,
-            "    {what} of the driver {} on an input of {bytes} bytes{}",
+            "    {what} of the driver {} on an input of {bytes}{}",
             printable(driver),
             condition.unwrap_or_default()
         );

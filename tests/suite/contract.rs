@@ -140,7 +140,7 @@ fn a_port_whose_contract_changes_below_it_is_told_what_it_is_to_look_like() {
     let repo = Repo::initialised();
     repo.replace("rust/src/sum.rs", "unimplemented!(\"twice\")", "x.wrapping_mul(2)");
     repo.replace("rust/contracts/twice.toml", "signature = \"safe\"", "signature = \"c\"");
-    let told = "`twice` is ported, but its signature is now pub unsafe fn twice(x: u32) -> u32";
+    let told = "`twice` is ported, but its signature must now be pub unsafe fn twice(x: u32) -> u32";
     for _ in 0..2 {
         let ran = repo.run(&["contract", "twice"]);
         assert!(ran.stderr.contains(told), "{ran}");

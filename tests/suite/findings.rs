@@ -65,8 +65,9 @@ fn a_finding_is_shown_and_run_again() {
     // What the audit rejects is shown on its line, without a run.
     repo.replace("rust/src/sum.rs", SUM, &format!("{{ let _ = std::fs::read(\"a\"); {SUM} }}"));
     let rejected = verify(&repo);
-    rejected
-        .shows("error: `std::fs::read` is not allowed: a port may not touch files\n  --> rust/src/sum.rs:");
+    rejected.shows(
+        "error[E0106]: `std::fs::read` is not allowed: a port may not touch files\n  --> rust/src/sum.rs:",
+    );
     repo.replace("rust/src/sum.rs", &format!("{{ let _ = std::fs::read(\"a\"); {SUM} }}"), SUM);
 
     // A port that brings the process down is told from one that is right, too.

@@ -93,7 +93,7 @@ fn a_summary_has_all_ports_and_names_the_stubs() {
     told.ok()
         .shows("**2 of 3 functions ported**")
         .shows("| `level` | ✗ refuted |")
-        .shows("| `twice` | ~ weak | 2")
+        .shows("| `twice` | ~ weak | 8000 |")
         .shows("\n1 stub: `later`\n");
     repo.run(&["status", "--format", "md"]).fails(2, &["only `report` prints Markdown"]);
 }

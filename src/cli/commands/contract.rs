@@ -166,8 +166,14 @@ fn explained(project: &Project, planned: &FunctionPlan, points: Option<u64>) -> 
     match &planned.judgeable {
         Judgeable::NotYet(why) => {
             let (name, why) = (&function.name, printable(why));
+            // A target has the same C behind it.
+            let is_of_c = ["depends on", "calls ", "keeps state"].iter().any(|start| why.starts_with(start));
+            let target = match is_of_c {
+                true => String::new(),
+                false => format!("  to write a fuzz target for it: cargo implfuzz contract --new {name}\n"),
+            };
             format!(
-                "{name} ({place})\n  not judged yet: {why}\n  to write a fuzz target for it: cargo implfuzz contract --new {name}\n"
+                "{name} ({place})\n  no harness: {why}\n  drivers judge it where they call it: cargo implfuzz drivers\n{target}"
             )
         }
         Judgeable::Yes(contract) => {

@@ -137,7 +137,7 @@ fn show(session: &Session, id: i64) -> Result<ExitCode> {
             let lines: Vec<String> = text.lines().map(|line| format!("  {}\n", printable(line))).collect();
             format!("a model's explanation, which the tool has not checked:\n{}", lines.concat())
         });
-        let places = places(&project, symbol);
+        let places = places(&project, symbol, &found.what);
         format!("{text}{places}{}{}\n", explained.unwrap_or_default(), reproduce(id))
     });
     Ok(ExitCode::Ok)

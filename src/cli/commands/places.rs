@@ -1,6 +1,6 @@
 //! Where a function stands in C and in Rust, and what the audit says of its port, as diagnostics with lines of text.
 
-use crate::error::Result;
+use crate::error::{Code, Result};
 use crate::judge::Judge;
 use crate::project::{FunctionPlan, Project};
 use crate::report::{Marked, diagnostic};
@@ -8,8 +8,9 @@ use crate::rust::signature::ident;
 use crate::symbol::SymbolName;
 use fs_err as fs;
 
-/// The definitions of a function in C and in Rust; empty where neither is found.
-pub fn places(project: &Project, symbol: &SymbolName) -> String {
+/// The definition of a function in C, and the port: its definition, or the line where it panics, if `what` names one.
+/// Empty where neither is found.
+pub fn places(project: &Project, symbol: &SymbolName, what: &str) -> String {
     let Some(planned) = project.planned.iter().find(|planned| planned.function.name == *symbol) else {
         return String::new();
     };
@@ -23,7 +24,15 @@ pub fn places(project: &Project, symbol: &SymbolName) -> String {
         1 + rust.lines().position(|line| line.contains(&format!("fn {name}("))).unwrap_or(usize::MAX - 1);
     let of_c = Marked::word(c_file, &c, function.place.line as usize, &function.c_name);
     let of_rust = Marked::word(&rust_file, rust, line, &name);
-    let both = [of_c.map(|at| at.says("the C original")), of_rust.map(|at| at.says("the port"))];
+    let panics = panicked_at(what, &function.module).map(|(line, column)| Marked {
+        path: &rust_file,
+        text: rust,
+        line,
+        column,
+        label: Some("the port panics here"),
+    });
+    let of_rust = panics.or(of_rust.map(|at| at.says("the port")));
+    let both = [of_c.map(|at| at.says("the C original")), of_rust];
     diagnostic(None, &both.into_iter().flatten().collect::<Vec<_>>())
 }
 
@@ -38,11 +47,33 @@ pub fn rejected(judge: &Judge, planned: &FunctionPlan) -> Result<String> {
     let shown = problems.iter().map(|problem| {
         let (line, column) = (problem.line, problem.column);
         let place = Marked { path: &path, text: module.text(), line, column, label: None };
-        diagnostic(Some(&problem.reason), &[place])
+        diagnostic(Some((Code::Audit, &problem.reason)), &[place])
     });
     Ok(shown.collect())
 }
 
+/// Line and column in `panicked at rust/src/MODULE.rs:7:29: …`.
+fn panicked_at(what: &str, module: &str) -> Option<(usize, usize)> {
+    let (_, place) = what.split_once("panicked at ")?;
+    let (_, place) = place.split_once(&format!("src/{module}.rs:"))?;
+    let mut numbers = place.splitn(3, ':');
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
 fn rust_file(project: &Project, planned: &FunctionPlan) -> String {
     format!("{}/src/{}.rs", project.config.rust.dir, planned.function.module)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::panicked_at;
+
+    #[test]
+    fn a_panic_names_its_place() {
+        let what = "thread 'main' panicked at src/k.rs:7:29: attempt to add with overflow";
+        assert_eq!(panicked_at(what, "k"), Some((7, 29)));
+        assert_eq!(panicked_at("panicked at rust/src/k.rs:7:2: index: 3", "k"), Some((7, 2)));
+        assert_eq!(panicked_at("panicked at core/src/ptr/mod.rs:7:2: x", "k"), None);
+        assert_eq!(panicked_at("return value", "k"), None);
+    }
 }

@@ -125,7 +125,7 @@ fn once(session: &Session, args: &Args) -> Result<ExitCode> {
             let mut text = rejections;
             for (judgement, (id, found)) in all.iter().filter_map(|j| Some((j, j.finding.as_ref()?))) {
                 text += &finding(&judgement.symbol, found, Values::Short);
-                text += &places(&project, &judgement.symbol);
+                text += &places(&project, &judgement.symbol, &found.what);
                 text += &format!("{}\n\n", reproduce(id.0));
             }
             let whole = whole.as_ref().map(overview).unwrap_or_default();

@@ -19,6 +19,9 @@ use std::path::Path;
 /// Modules that are generated, and hold no ports.
 const GENERATED: [&str; 5] = ["lib", "ffi", "globals", "callee", "capi"];
 
+/// What proc-macro2 says where a text is not made of tokens.
+const LEXED: &str = "cannot parse string into token stream";
+
 /// The functions of the library as they stand in Rust, by their Rust names.
 pub(super) struct RustSide {
     /// `rust/src`, relative to the root.
@@ -116,7 +119,13 @@ impl Shared<'_> {
 
     fn not_rust(&self, module: &str, error: &syn::Error) -> Error {
         let at = error.span().start();
-        let what = format!("{}/{module}.rs:{}:{}: not Rust: {error}", self.folder, at.line, at.column + 1);
+        let said = match error.to_string() {
+            lexed if lexed == LEXED => {
+                "a quote, a bracket or a comment has no end, or a character is not Rust's".to_owned()
+            }
+            said => said,
+        };
+        let what = format!("{}/{module}.rs:{}:{}: not Rust: {said}", self.folder, at.line, at.column + 1);
         Error::new(ErrorKind::Build, what).help("correct it, or restore the committed file")
     }
 

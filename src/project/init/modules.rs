@@ -60,7 +60,7 @@ fn gone(project: &Project, name: &str, found: &PortModule) -> Vec<String> {
 /// The message for a port whose signature in the contract has changed.
 pub(super) fn another_signature(planned: &FunctionPlan) -> String {
     let (name, head) = (&planned.function.name, head(&planned.bound()));
-    format!("`{name}` is ported, but its signature is now {head}")
+    format!("`{name}` is ported, but its signature must now be {head}")
 }
 
 fn module(project: &Project, name: &str, mut functions: Vec<&FunctionPlan>) -> Result<Module> {

@@ -21,8 +21,7 @@ pub fn markdown(survey: &Survey) -> String {
         if grades.is_empty() { "" } else { ": " },
         grades.join(", ")
     );
-    let (ported, others): (Vec<&Known>, Vec<&Known>) =
-        survey.functions.iter().partition(|known| is_ported(known));
+    let (ported, others): (Vec<&Known>, Vec<&Known>) = survey.functions.iter().partition(is_ported);
     if !ported.is_empty() {
         text += "\n| function | state | executions | remarks |\n|---|---|--:|---|\n";
     }
