@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_named_as_readable() {
+    fn panics_are_short_and_name_places_in_the_tree() {
         let text = "panicked at /a/b/.implfuzz/overlay/src/x.rs:3:9: attempt to add with overflow";
         assert_eq!(readable(text), "panicked at rust/src/x.rs:3:9: attempt to add with overflow");
         let text = "panicked at /rustc/59807616/library/core/src/ptr/mod.rs:527:5: unsafe precondition(s) violated: \

@@ -20,10 +20,9 @@ pub fn places(project: &Project, symbol: &SymbolName, what: &str) -> String {
     let module = project.module(&function.module).ok();
     let rust = module.as_ref().map_or("", |module| module.text());
     let (rust_file, name) = (rust_file(project, planned), ident(function).to_string());
-    let line =
-        1 + rust.lines().position(|line| line.contains(&format!("fn {name}("))).unwrap_or(usize::MAX - 1);
+    let line = rust.lines().position(|line| line.contains(&format!("fn {name}(")));
     let of_c = Marked::word(c_file, &c, function.place.line as usize, &function.c_name);
-    let of_rust = Marked::word(&rust_file, rust, line, &name);
+    let of_rust = line.and_then(|at| Marked::word(&rust_file, rust, at + 1, &name));
     let panics = panicked_at(what, &function.module).map(|(line, column)| Marked {
         path: &rust_file,
         text: rust,
