@@ -185,3 +185,26 @@ fn types_of_c_files_are_not_those_of_drivers() {
     repo.run(&["drivers", "--new", "calls"]).ok().shows("functions of mix.h that it calls: 2");
     assert_eq!(reached(&repo, "2"), 2);
 }
+
+#[test]
+fn drivers_are_asked_about_what_the_harness_does_not_refute() {
+    let repo = Repo::empty();
+    repo.write("k.h", "#include <stddef.h>\nunsigned twice(unsigned x);\n");
+    repo.write("k.c", "#include \"k.h\"\nunsigned twice(unsigned x) { return 2 * x; }\n");
+    let driver = "#include \"../k.h\"\nint LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {\n\
+        for (size_t at = 0; at < size; at++) twice(data[at]);\n    return 0;\n}\n";
+    repo.write("fuzz/calls.c", driver);
+    repo.run(&["init"]).ok();
+    let files = "\n[drivers]\nfiles = [\"fuzz/calls.c\"]\nseconds = 2\n";
+    repo.write("implfuzz.toml", &(repo.read("implfuzz.toml") + files));
+    let verify = ["verify", "twice", "--seconds", "2", "--format", "json"];
+
+    repo.replace("rust/src/k.rs", "unimplemented!(\"twice\")", "x.wrapping_add(x | 1)");
+    let ran = repo.run(&verify);
+    assert_eq!(ran.code(10).json("verify")["symbols"][0]["grade"], "refuted");
+    assert!(!repo.root().join(".implfuzz/cache/drivers").exists(), "no driver was built");
+
+    repo.replace("rust/src/k.rs", "x.wrapping_add(x | 1)", "x.wrapping_add(x)");
+    let json = repo.run(&verify).json("verify");
+    assert!(json["symbols"][0]["in_place"].as_u64().unwrap() > 0, "{json:#}");
+}

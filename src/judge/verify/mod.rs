@@ -26,6 +26,7 @@ use crate::store::{FindingId, NewRun, RunOutcome, Store, SymbolRow};
 use crate::symbol::SymbolName;
 use crate::verdict::{CFault, Finding, Grade, Proofs, RunStats};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use trial::{Run, Trial};
 
@@ -182,25 +183,20 @@ impl Judging<'_, '_> {
                 trial.prepare(&linked, &grounds, judge)?;
             }
         }
-        let in_place = trials.iter().filter(|trial| trial.may_run() && trial.ask.is_whole());
-        let in_place: Vec<_> = in_place.map(|trial| trial.planned).collect();
-        let mut in_place = self.in_place(&in_place)?;
-        for trial in &mut trials {
-            trial.in_place = in_place.remove(&trial.planned.function.key);
-        }
         let budget = budget.unwrap_or_else(|| judge.acceptance_budget());
         let runs = trials.iter().map(|trial| match trial.is_open() {
             true => Run::of((judge, &grounds), &binary, trial, self.store).map(Some),
             false => Ok(None),
         });
         let runs: Vec<Option<Run>> = runs.collect::<Result<_>>()?;
-        self.run_trials(&trials, &runs, budget, &grounds)
+        self.run_trials(&mut trials, &runs, budget, &grounds)
     }
 
-    /// Runs the open trials, one per core at a time, and concludes all trials in order.
+    /// Runs the open trials, one per core at a time, and concludes all trials. What a campaign has refuted is concluded at
+    /// once: drivers, which take longer, judge the others.
     fn run_trials(
         &mut self,
-        trials: &[Trial],
+        trials: &mut [Trial],
         runs: &[Option<Run>],
         budget: Budget,
         grounds: &Grounds,
@@ -209,7 +205,8 @@ impl Judging<'_, '_> {
         let work = |run: &Option<Run>, see: &mut dyn FnMut(&RunStats)| {
             run.as_ref().map(|run| run.judge(budget, interrupt, see)).transpose()
         };
-        let mut all = Vec::new();
+        let mut all = BTreeMap::new();
+        let mut waiting = Vec::new();
         abreast(runs, &work, interrupt, &mut |at, word| {
             let trial = &trials[at];
             let symbol = trial.planned.function.name.clone();
@@ -219,22 +216,21 @@ impl Judging<'_, '_> {
                     self.reporter.event(Event::SymbolStarted { symbol, work, index, total: trials.len() });
                 }
                 Word::Stats(stats) => self.reporter.event(Event::Fuzzing { symbol, stats }),
-                Word::Ended(ran) => {
-                    let judgement = self.concluded(trial, ran, grounds)?;
-                    let summary =
-                        judgement.reason.clone().unwrap_or_else(|| "no difference found".to_owned());
-                    let ok = grade::is_enough(judgement.grade, self.judge.project.config.grade.least);
-                    let grade = Some(judgement.grade);
-                    self.reporter.event(Event::SymbolFinished { symbol, ok, grade, summary });
-                    all.push(judgement);
-                }
+                Word::Ended(ran) if trial.awaits_drivers(ran.as_ref()) => waiting.push((at, ran)),
+                Word::Ended(ran) => drop(all.insert(at, self.concluded(trial, ran, grounds)?)),
             }
             Ok(())
         })?;
-        Ok(all)
+        let reached: Vec<_> = waiting.iter().map(|(at, _)| trials[*at].planned).collect();
+        let mut in_place = self.in_place(&reached)?;
+        for (at, ran) in waiting {
+            trials[at].in_place = in_place.remove(&trials[at].planned.function.key);
+            all.insert(at, self.concluded(&trials[at], ran, grounds)?);
+        }
+        Ok(all.into_values().collect())
     }
 
-    /// The judgement of a trial; its findings are stored and reported.
+    /// The judgement of a trial, which is stored and reported with its findings.
     fn concluded(&mut self, trial: &Trial, ran: Option<Ran>, grounds: &Grounds) -> Result<Judgement> {
         let c_faults: Vec<CFault> = ran.iter().flat_map(|(verdict, _)| verdict.c_faults()).cloned().collect();
         let mut judgement = trial.conclude(ran, self, grounds)?;
@@ -246,6 +242,11 @@ impl Judging<'_, '_> {
             let (symbol, finding) = (trial.planned.function.name.clone(), Box::new(finding.clone()));
             self.reporter.event(Event::Found { symbol, finding });
         }
+        let symbol = trial.planned.function.name.clone();
+        let summary = judgement.reason.clone().unwrap_or_else(|| "no difference found".to_owned());
+        let ok = grade::is_enough(judgement.grade, self.judge.project.config.grade.least);
+        let grade = Some(judgement.grade);
+        self.reporter.event(Event::SymbolFinished { symbol, ok, grade, summary });
         Ok(judgement)
     }
 }

@@ -181,6 +181,12 @@ impl<'p> Trial<'p> {
         self.subject.is_some() && self.is_built()
     }
 
+    /// Whether drivers' executions have a say in its verdict, behind this run of its harness.
+    pub fn awaits_drivers(&self, ran: Option<&Ran>) -> bool {
+        let is_refuted = matches!(ran, Some((Verdict::Refuted { .. }, _)));
+        self.may_run() && self.ask.is_whole() && !is_refuted
+    }
+
     /// Whether the port must compile, which includes ports that no harness can judge.
     pub fn is_built(&self) -> bool {
         self.decided.as_ref().is_none_or(|outcome| outcome.grade == Grade::Unverifiable)
