@@ -10,7 +10,8 @@
 use cargo_implfuzz::config::Config;
 use cargo_implfuzz::contract::file;
 use cargo_implfuzz::evidence::fingerprint::{
-    CTree, Crate, DependencyGraph, Fingerprint, KnownContract, Links, port_hash, port_mentions, short,
+    CTree, Constants, Crate, DependencyGraph, Fingerprint, KnownContract, Links, port_hash, port_mentions,
+    short,
 };
 use cargo_implfuzz::evidence::lock::{ChunkLine, Entry, Lock, roots};
 use cargo_implfuzz::project::ported::PortModule;
@@ -204,6 +205,7 @@ fn record(root: &Path, files: usize) {
     let tree = CTree::read(root, &port.units(&config.c).unwrap());
     let mut lock = Lock::default();
     let mut links: BTreeMap<String, Links> = BTreeMap::new();
+    let constants = Constants::read(&root.join("rust")).unwrap();
     for file in 0..files {
         let text = std::fs::read_to_string(root.join(format!("rust/src/m{file}.rs"))).unwrap();
         let module = PortModule::read(text);
@@ -217,8 +219,8 @@ fn record(root: &Path, files: usize) {
                 &own,
                 String::new(),
                 port.hashes(&own, KnownContract::default()),
-                |name| port_hash(&module, name),
-                |name| port_mentions(&module, name),
+                &constants,
+                (|name: &str| port_hash(&module, name), |name: &str| port_mentions(&module, name)),
             );
             let entry = Entry {
                 contract_text: port.contract_mark(&own, &fingerprint.contract),

@@ -35,6 +35,7 @@ use crate::contract::state::input_bytes;
 use crate::digest::{of_parts, sha256};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
+use crate::evidence::fingerprint::Constants;
 use crate::fuzz::build_cache;
 use crate::fuzz::campaign::{Budget, Campaign, Subject};
 use crate::harness::{emit, files};
@@ -55,6 +56,7 @@ pub struct Judge<'p> {
     pub interrupt: &'p Interrupt,
     c_side: OnceCell<CSide>,
     names: OnceCell<Names<'p>>,
+    constants: OnceCell<Constants>,
     open_items: OnceCell<Vec<Problem>>,
     /// Functions that may ask the operating system for more than memory.
     asking: OnceCell<BTreeSet<&'p SymbolKey>>,
@@ -88,6 +90,7 @@ impl<'p> Judge<'p> {
             interrupt,
             c_side: OnceCell::new(),
             names: OnceCell::new(),
+            constants: OnceCell::new(),
             open_items: OnceCell::new(),
             asking: OnceCell::new(),
         }

@@ -7,7 +7,7 @@ use super::ratchet::take_out;
 use super::{Judge, Names, Outcome};
 use crate::error::Result;
 use crate::evidence::fingerprint::{
-    Crate, DependencyGraph, Fingerprint, KnownContract, port_hash, port_mentions, ports_called,
+    Constants, Crate, DependencyGraph, Fingerprint, KnownContract, port_hash, port_mentions, ports_called,
 };
 use crate::evidence::lock::{Entry, Lock, roots};
 use crate::platform::process::support;
@@ -28,7 +28,19 @@ impl Judge<'_> {
             .hashes(planned.function.name.as_str(), KnownContract::default());
         let hash_of = |name: &str| port_hash(self.module_of(names, name)?.as_ref(), name);
         let mentions_of = |name: &str| port_mentions(self.module_of(names, name)?.as_ref(), name);
-        Ok(Fingerprint::of(&ident(&planned.function).to_string(), c, files, hash_of, mentions_of))
+        let own = ident(&planned.function).to_string();
+        Ok(Fingerprint::of(&own, c, files, self.constants()?, (hash_of, mentions_of)))
+    }
+
+    /// The constants of the port crate, which `init` writes before anything is judged.
+    fn constants(&self) -> Result<&Constants> {
+        match self.constants.get() {
+            Some(constants) => Ok(constants),
+            None => {
+                let constants = Constants::read(&self.project.rust_dir())?;
+                Ok(self.constants.get_or_init(|| constants))
+            }
+        }
     }
 
     /// The ports that the port of `planned` in the tree calls, directly or through others, by their Rust names.

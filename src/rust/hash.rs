@@ -128,6 +128,12 @@ pub fn text_hash(text: &str) -> Option<TokenHash> {
     Some(digest(&[Text::of(tokens).tokens.as_bytes()]))
 }
 
+/// The names in any piece of Rust; none where it does not lex.
+pub fn text_names(text: &str) -> BTreeSet<String> {
+    let tokens: TokenStream = text.parse().unwrap_or_default();
+    Text::of(tokens).names().map(str::to_owned).collect()
+}
+
 fn digest(parts: &[&[u8]]) -> TokenHash {
     let mut hasher = Sha256::new();
     for part in parts {

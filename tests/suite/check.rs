@@ -5,7 +5,7 @@ use crate::support::{Ran, Repo, assert_same};
 use cargo_implfuzz::platform::process::support;
 use serde_json::Value;
 
-const HEADER: &str = "#ifndef KIT_H\n#define KIT_H\n#include <stdint.h>\n#define STEP 3u\n\
+const HEADER: &str = "#ifndef KIT_H\n#define KIT_H\n#include <stdint.h>\n#define STEP 3u\n#define UNIT 1\n\
     enum kit_kind { KIT_SMALL, KIT_BIG };\nuint32_t add(uint32_t x);\nuint32_t twice_add(uint32_t x);\n\
     uint32_t is_big(uint32_t x);\nuint32_t look(uint32_t x);\nuint32_t apart(uint32_t x);\nuint32_t later(uint32_t x);\n#endif\n";
 
@@ -17,7 +17,8 @@ const SOURCE: &str = "#include \"kit.h\"\n#include <stdlib.h>\nstatic const uint
 const PORTS: [(&str, &str); 5] = [
     ("add", "x.wrapping_add(step())"),
     ("twice_add", "callee::add(callee::add(x))"),
-    ("is_big", "u32::from(x == 1)"),
+    // C names neither this table nor this constant.
+    ("is_big", "u32::from(x == globals::TABLE[0] - 5 + ffi::UNIT as u32)"),
     ("look", "globals::TABLE[(x & 3) as usize]"),
     ("apart", "x ^ 1"),
 ];
@@ -125,7 +126,13 @@ fn a_change_of_c_makes_exactly_its_dependants_stale_also_without_the_database() 
     repo.replace(MODULE, "fn step() -> u32 {\n    3", "fn step() -> u32 {\n    1 + 2");
     assert_eq!(repo.status("add")["grade"], "stale");
     let called = repo.status("twice_add");
-    assert!(called["reason"].as_str().unwrap().contains("a port that it calls changed"), "{called:#}");
+    assert!(
+        called["reason"]
+            .as_str()
+            .unwrap()
+            .contains("a port that it calls or a constant that it names changed"),
+        "{called:#}"
+    );
 }
 
 #[test]
@@ -158,6 +165,15 @@ fn a_change_of_the_port_is_told_with_symbol_place_and_command() {
     let half = with(&repo, MODULE, ("x ^ 1", "if x > 5 { todo!() }\n    x ^ 1"), 10);
     assert_eq!((half.len(), half[0].1.as_str()), (1, "audit"), "{half:?}");
     assert!(half[0].2.contains("todo!"), "{half:?}");
+    let named = "a constant that it names changed";
+    stale(
+        &repo,
+        "rust/src/ffi.rs",
+        ("pub const UNIT: i32 = 1", "pub const UNIT: i32 = 2"),
+        &["is_big"],
+        named,
+    );
+    stale(&repo, "rust/src/globals.rs", ("0x00000007", "0x00000008"), &["is_big", "look"], named);
     let gone = with(&repo, MODULE, ("pub fn apart(", "pub fn a_part("), 11);
     assert_eq!((gone[0].0.as_str(), gone[0].1.as_str()), ("apart", "missing"), "{gone:?}");
     let other = with(&repo, MODULE, ("apart(x: u32)", "apart(x: u64)"), 10);
@@ -241,7 +257,13 @@ fn a_callee_that_comes_in_later_makes_its_callers_stale_for_status_and_check_ali
     // What `twice_add` was judged with ran as C.
     let known = repo.status("twice_add");
     assert_eq!(known["grade"], "stale");
-    assert!(known["reason"].as_str().unwrap().contains("a port that it calls changed"), "{known:#}");
+    assert!(
+        known["reason"]
+            .as_str()
+            .unwrap()
+            .contains("a port that it calls or a constant that it names changed"),
+        "{known:#}"
+    );
     for _ in 0..2 {
         let found = listed(&repo, 11);
         assert_eq!(
@@ -249,7 +271,7 @@ fn a_callee_that_comes_in_later_makes_its_callers_stale_for_status_and_check_ali
             (1, "twice_add", "stale"),
             "{found:?}"
         );
-        assert!(found[0].2.contains("a port that it calls changed"), "{found:?}");
+        assert!(found[0].2.contains("a port that it calls or a constant that it names changed"), "{found:?}");
     }
     repo.run(&[&["verify", "--stale"], &QUICK[..]].concat()).ok();
     check(&repo, &[]).ok().shows("2 of 2 ports");

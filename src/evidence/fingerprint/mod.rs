@@ -2,12 +2,14 @@
 //! compute it here, so that both see the same.
 
 mod c_tree;
+mod constants;
 mod graph;
 mod crate_files;
 mod drivers;
 mod ports;
 
 pub use c_tree::{CTree, UnitFlags};
+pub use constants::Constants;
 pub use crate_files::{Crate, FileHashes, KnownContract};
 pub use drivers::drivers_hash;
 pub use graph::{DependencyGraph, Links, LinksOf, Root, short};
@@ -28,7 +30,7 @@ pub struct Fingerprint {
     pub harness: String,
     /// The Rust function and the private items that it reaches; empty where there is no port.
     pub rust: String,
-    /// The ports that it calls, directly or not; empty where it calls none.
+    /// The ports that it calls and the constants that it names, directly or not; empty where there are none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub rust_calls: String,
     /// The committed inputs; empty where there are none.
@@ -46,10 +48,13 @@ impl Fingerprint {
         rust_name: &str,
         c: String,
         files: FileHashes,
-        hash_of: impl Fn(&str) -> Option<String>,
-        mentions_of: impl Fn(&str) -> Option<N>,
+        constants: &Constants,
+        (hash_of, mentions_of): (impl Fn(&str) -> Option<String>, impl Fn(&str) -> Option<N>),
     ) -> Self {
-        let calls = ports_called(rust_name, mentions_of);
+        let mut calls = ports_called(rust_name, &mentions_of);
+        let ports = calls.iter().map(String::as_str).chain([rust_name]);
+        calls.extend(constants.named(ports.filter_map(&mentions_of)));
+        let hash = |name: &str| hash_of(name).or_else(|| constants.hash(name));
         let FileHashes { contract, harness, seeds } = files;
         let rust = hash_of(rust_name).unwrap_or_default();
         Self {
@@ -57,7 +62,7 @@ impl Fingerprint {
             contract,
             harness,
             rust,
-            rust_calls: ports::hash(&calls, &hash_of),
+            rust_calls: ports::hash(&calls, &hash),
             seeds,
             drivers: String::new(),
         }

@@ -3,7 +3,7 @@
 use crate::audit::{Around, Candidate, FfiNames, audit_items};
 use crate::digest::of_parts;
 use crate::evidence::allowed::{Callers, Original, Surroundings};
-use crate::evidence::fingerprint::FileHashes;
+use crate::evidence::fingerprint::{Constants, FileHashes};
 use crate::evidence::lock::{Entry, Lock};
 use crate::project::ported::{PortModule, Ported};
 use crate::rust::globals::replaceable;
@@ -18,6 +18,7 @@ pub(super) struct Known<'l> {
     /// Which symbols with evidence a chunk of C belongs to.
     owners: HashMap<&'l str, Vec<&'l str>>,
     pub around: Surroundings,
+    pub constants: Constants,
     /// The hash of the lock, of the generated modules, and of the tool.
     texts: Option<String>,
     /// The same with what is known of the modules together: what an audit follows from beside the text of its module.
@@ -34,7 +35,13 @@ pub(super) fn symbol<'n>(lock: &Lock, rust: &'n str) -> &'n str {
 }
 
 impl<'l> Known<'l> {
-    pub fn of(lock: &'l Lock, ffi: FfiNames, states: States, globals: &str, texts: Option<String>) -> Self {
+    pub fn of(
+        lock: &'l Lock,
+        ffi: FfiNames,
+        states: States,
+        (globals, constants): (&str, Constants),
+        texts: Option<String>,
+    ) -> Self {
         let mut owners: HashMap<&str, Vec<&str>> = HashMap::new();
         for (name, entry) in &lock.symbols {
             entry.chunks.iter().for_each(|id| owners.entry(id).or_default().push(name));
@@ -45,10 +52,11 @@ impl<'l> Known<'l> {
             owners,
             around: Surroundings {
                 ffi: Arc::new(ffi),
-                constants: Arc::new(constants(globals)),
+                constants: Arc::new(tables(globals)),
                 replaceable: Arc::new(replaceable(globals)),
                 ..Surroundings::default()
             },
+            constants,
             texts,
             key: None,
         };
@@ -160,8 +168,8 @@ impl<'a> Audited<'a> {
     }
 }
 
-/// The constants of `globals.rs`; tables are long, so its lines are read and not its syntax.
-fn constants(text: &str) -> BTreeSet<String> {
+/// The tables of `globals.rs`; they are long, so its lines are read and not its syntax.
+fn tables(text: &str) -> BTreeSet<String> {
     let names = text.lines().filter_map(|line| line.strip_prefix("pub static ")?.split_once(':'));
     names.map(|(name, _)| name.trim().to_owned()).filter(|name| !name.starts_with("mut ")).collect()
 }

@@ -27,7 +27,7 @@ pub(super) struct Function {
     pub line: usize,
     /// Of a port.
     pub hash: Option<String>,
-    /// The functions of the library that a port mentions, by their Rust names.
+    /// The functions of the library that a port mentions, by their Rust names, and constants of the crate.
     pub mentions: Option<BTreeSet<String>>,
     /// Where and why the audit rejects a port that has evidence.
     pub rejected: Option<(usize, String)>,

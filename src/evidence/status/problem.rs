@@ -106,7 +106,7 @@ impl Problem {
             ("the contract", was.contract != now.contract),
             ("the harness or the crate's manifest", was.harness != now.harness),
             ("the Rust text", was.rust != now.rust),
-            ("a port that it calls", was.rust_calls != now.rust_calls),
+            ("a port that it calls or a constant that it names", was.rust_calls != now.rust_calls),
             ("its inputs in `fuzz/seeds/`", was.seeds != now.seeds),
             ("a driver", was.drivers != now.drivers),
         ];

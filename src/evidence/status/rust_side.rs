@@ -6,7 +6,7 @@ use super::cache::{Function, Notes, Reading, tool};
 use crate::audit::{Around, FfiNames, manifest_refusal};
 use crate::digest::of_parts;
 use crate::error::{Error, ErrorKind, Result};
-use crate::evidence::fingerprint::{Crate, FileHashes, KnownContract, port_hash, port_mentions};
+use crate::evidence::fingerprint::{Constants, Crate, FileHashes, KnownContract, port_hash, port_mentions};
 use crate::evidence::lock::Lock;
 use crate::project::ported::{PortModule, Ported};
 use crate::rust::item::fn_start;
@@ -27,6 +27,7 @@ pub(super) struct RustSide {
     /// `rust/src`, relative to the root.
     folder: String,
     pub functions: HashMap<String, Facts>,
+    pub constants: Constants,
     /// Where and why no port can be judged, whichever it is.
     pub open: Option<String>,
 }
@@ -80,9 +81,10 @@ impl RustSide {
         }
         let guesses = shared.modules.iter().map(|(name, text)| (name.clone(), guess(text))).collect();
         let [ffi, globals] = [shared.text("ffi")?, shared.text("globals")?];
+        let constants = Constants::of([&ffi, &globals]);
         let names = FfiNames::read(&ffi).map_err(|error| shared.not_rust("ffi", &error))?;
         let texts = notes.and_then(|_| Some(of_parts([&tool()?, lock_text, &ffi, &globals])));
-        let mut known = Known::of(lock, names, guesses, &globals, texts);
+        let mut known = Known::of(lock, names, guesses, (&globals, constants), texts);
         let mut seen = shared.all(&known)?;
         let states: States =
             seen.iter().map(|seen| (seen.module.clone(), seen.reading.states.clone())).collect();
@@ -102,7 +104,7 @@ impl RustSide {
         let refused = text.and_then(|text| manifest_refusal(&text));
         let open = refused.map(|reason| format!("{manifest}: {reason}")).or(open);
         let functions = seen.into_iter().flat_map(Seen::facts).collect();
-        Ok(Self { folder: shared.folder, functions, open })
+        Ok(Self { folder: shared.folder, functions, constants: known.constants, open })
     }
 
     /// The file of a module, relative to the root.
@@ -183,9 +185,9 @@ impl Shared<'_> {
                     audited.rejected(known)
                 });
             let line = port.function(function).map_or(1, |item| fn_start(item).start().line);
-            let is_own = |name: &&String| known.around.ffi.is_foreign(name);
+            let counts = |name: &&String| known.around.ffi.is_foreign(name) || known.constants.has(name);
             let mentions =
-                port_mentions(&port, function).map(|names| names.iter().filter(is_own).cloned().collect());
+                port_mentions(&port, function).map(|names| names.iter().filter(counts).cloned().collect());
             (function.to_owned(), Function { line, hash: port_hash(&port, function), mentions, rejected })
         });
         let functions = functions.collect();

@@ -173,7 +173,8 @@ impl Sides<'_> {
         let hash_of = |name: &str| functions.get(name)?.text.hash.clone();
         let mentions_of = |name: &str| functions.get(name)?.text.mentions.as_ref();
         let drivers = drivers_hash(self.root, self.config, drivers);
-        let own = Fingerprint::of(&own, self.c.hash(name), facts.files.clone()?, hash_of, mentions_of);
+        let (c, files, constants) = (self.c.hash(name), facts.files.clone()?, &self.rust.constants);
+        let own = Fingerprint::of(&own, c, files, constants, (hash_of, mentions_of));
         Some(Fingerprint { drivers, ..own })
     }
 }

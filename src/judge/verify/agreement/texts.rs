@@ -2,7 +2,8 @@
 
 use crate::config::Config;
 use crate::evidence::fingerprint::{
-    CTree, Crate, DependencyGraph, Fingerprint, KnownContract, Links, Root, port_hash, port_mentions, short,
+    CTree, Constants, Crate, DependencyGraph, Fingerprint, KnownContract, Links, Root, port_hash,
+    port_mentions, short,
 };
 use crate::evidence::lock::{ChunkLine, Entry, roots};
 use crate::project::ported::PortModule;
@@ -153,8 +154,11 @@ pub(super) fn entry(root: &Path, at: usize, grade: Grade) -> (Entry, BTreeMap<St
         NAMES[at],
         c.digests().remove(0),
         files.hashes(NAMES[at], KnownContract::default()),
-        |name| port_hash(module(name)?.as_ref(), name),
-        |name| port_mentions(module(name)?.as_ref(), name),
+        &Constants::read(&root.join("rust")).unwrap(),
+        (
+            |name: &str| port_hash(module(name)?.as_ref(), name),
+            |name: &str| port_mentions(module(name)?.as_ref(), name),
+        ),
     );
     let entry = Entry {
         grade,
