@@ -4,8 +4,8 @@
 use super::build_cache;
 use super::cargo::{cargo, excerpt};
 use super::disk_space;
-use super::instrumentation::{self, Edges, PortIs};
 use super::overlay::Overlay;
+use super::port_compilation::{self, Edges, PortIs};
 use super::port_variables;
 use crate::audit;
 use crate::error::{Error, ErrorKind, Result};
@@ -157,7 +157,7 @@ impl Builder<'_> {
         let port = port.ok_or_else(|| Error::new(ErrorKind::Internal, "cargo reported no compiled port"))?;
         let own = self.bin_dir.join("implfuzz_all");
         place(port.as_std_path(), &compiled_crate(&own))?;
-        if self.counts == Counts::Edges && !instrumentation::are_in(&compiled_crate(&own))? {
+        if self.counts == Counts::Edges && !port_compilation::are_in(&compiled_crate(&own))? {
             let text = format!("{port} was compiled without the instrumentation that guides the fuzzer");
             return Err(Error::new(ErrorKind::Environment, text)
                 .help(format!("rm -r {}, and run it again", self.target_dir.display())));
@@ -245,7 +245,7 @@ impl Builder<'_> {
             let placeless = errors.iter().map(|error| error.rendered.as_str()).chain([stderr.as_str()]);
             disk_space::check(output, &placeless.collect::<String>(), &self.target_dir)?;
         }
-        if let Some(reason) = instrumentation::stopped(&stderr, overlay) {
+        if let Some(reason) = port_compilation::stopped(&stderr, overlay) {
             return Ok(Built::Stopped(reason));
         }
         if errors.is_empty() { Err(self.unexplained(&stderr)) } else { Ok(Built::Errors(errors)) }

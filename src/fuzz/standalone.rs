@@ -3,8 +3,8 @@
 use super::build::Builder;
 use super::cargo::cargo;
 use super::disk_space;
-use super::instrumentation::{Edges, PortIs};
 use super::overlay::Overlay;
+use super::port_compilation::{Edges, PortIs};
 use crate::digest::of_parts;
 use crate::error::Result;
 use crate::platform::process::{Interrupt, Job};

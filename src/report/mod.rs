@@ -9,7 +9,7 @@ pub mod page;
 mod plot;
 mod printable;
 mod table;
-mod tables;
+mod text;
 mod screen;
 mod shorten;
 mod progress;
@@ -23,8 +23,8 @@ pub use progress::{Terminal, Verbosity};
 pub use screen::{Screen, ask_yes_no, choose_color};
 pub use shorten::cell;
 pub use table::Table;
-pub use tables::{Values, c_fault, checks, error, finding};
 pub use testgen::one_line;
+pub use text::{Values, c_fault, checks, error, finding};
 
 use std::io::ErrorKind::BrokenPipe;
 

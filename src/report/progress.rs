@@ -4,7 +4,7 @@ use super::bars::Bars;
 use super::ci::inert;
 use super::printable::printable;
 use super::settle;
-use super::tables::{self, BAD, BOLD, FAINT, GOOD, Values, WARN};
+use super::text::{self, BAD, BOLD, FAINT, GOOD, Values, WARN};
 use crate::event::{Event, Reporter};
 use crate::symbol::SymbolName;
 use crate::verdict::{Grade, RunStats};
@@ -121,7 +121,7 @@ impl Reporter for Terminal {
             }
             Event::Fuzzing { stats, .. } => self.progress(&fuzzing(&stats)),
             Event::Found { symbol, finding } => {
-                let text = tables::finding(&symbol, &finding, Values::Short);
+                let text = text::finding(&symbol, &finding, Values::Short);
                 let indented: String = text.lines().map(|line| format!("  {line}\n")).collect();
                 self.say(Quiet, &indented);
             }

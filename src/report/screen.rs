@@ -2,7 +2,7 @@
 
 use super::ci::{PortResult, annotations, inert};
 use super::printable::printable;
-use super::{json, settle, tables};
+use super::{json, settle, text};
 use crate::error::{Error, Result};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -58,7 +58,7 @@ impl Screen {
             self.bytes(json::error_line(error).as_bytes());
         } else {
             let mut err = anstream::stderr().lock();
-            settle(err.write_all(self.inert(&tables::error(error)).as_bytes()).and_then(|()| err.flush()));
+            settle(err.write_all(self.inert(&text::error(error)).as_bytes()).and_then(|()| err.flush()));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Verbosity::{self, Normal, Quiet, Verbose};
 use super::printable::printable;
-use super::tables::{BAD, FAINT, GOOD};
+use super::text::{BAD, FAINT, GOOD};
 use crate::test_record::{EvolutionRound, TestGenEvent, TestVerdict};
 
 /// A model's text in one line, so that its line breaks cannot imitate lines of this tool.

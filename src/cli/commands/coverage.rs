@@ -2,7 +2,7 @@
 
 use super::{Session, Which};
 use crate::error::{ExitCode, Result};
-use crate::fuzz::replay::{ENDS, Inputs};
+use crate::fuzz::coverage_replay::{ENDS, Inputs};
 use crate::judge::Judge;
 use crate::judge::coverage::{self, Covered, Missed, Reach, Side, Way};
 use crate::judge::findings;

@@ -2,8 +2,8 @@
 
 use super::bytes::{Malformed, Read};
 use super::mapping::{Counter, FunctionRecord, Region, RegionKind, Span};
-use super::proved::Optimised;
 use super::share_of;
+use super::unreachable::Optimised;
 use crate::verdict::Share;
 use std::collections::{BTreeMap, HashMap};
 

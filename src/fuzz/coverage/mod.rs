@@ -8,14 +8,14 @@
 pub mod bytes;
 pub mod mapping;
 pub mod profile;
-pub mod proved;
+pub mod unreachable;
 pub mod count;
 pub mod probe;
 
 pub use count::{Block, Branch, Reached};
 pub use probe::{CSide, probe};
 pub use profile::Counters;
-pub use proved::Optimised;
+pub use unreachable::Optimised;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::verdict::Share;

@@ -3,7 +3,7 @@
 //! coverage.
 
 mod inputs;
-mod proved;
+mod unreachable;
 mod side;
 
 pub use inputs::provide;
@@ -17,7 +17,7 @@ use crate::event::{Event, Reporter};
 use crate::fuzz::build::Built;
 use crate::fuzz::campaign::{Campaign, Subject};
 use crate::fuzz::coverage::{CSide, Counters, Reached, Tables, counters, probe};
-use crate::fuzz::replay::{Extent, Inputs, Replay};
+use crate::fuzz::coverage_replay::{Extent, Inputs, Replay};
 use crate::judge::Judge;
 use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
@@ -135,7 +135,7 @@ pub struct Counting {
     binary: PathBuf,
     tables: Tables,
     c: CSide,
-    proved: proved::Proved,
+    proved: unreachable::Proved,
 }
 
 impl Counting {
@@ -165,7 +165,7 @@ impl Counting {
             built.map_err(|error| error.context("in the release build, as it ships, or for coverage"))?;
         let tables = Tables::read(&binary)?;
         reporter.event(Event::StepFinished { message: "built for coverage".into() });
-        Ok(Self { binary, tables, c, proved: proved::Proved::default() })
+        Ok(Self { binary, tables, c, proved: unreachable::Proved::default() })
     }
 
     /// The binary that counts C alone has the port as it ships.
@@ -282,14 +282,14 @@ pub fn in_place(
     number: usize,
 ) -> Result<Measured<Share>> {
     let Some(counters) = counted.counters.get(number) else { return Ok(Measured::default()) };
-    let proved = proved::Proved::default();
+    let proved = unreachable::Proved::default();
     Ok(of_c(judge, planned, (&counted.tables, counters, &proved), Inputs::default())?.share())
 }
 
 fn of_c(
     judge: &Judge,
     planned: &FunctionPlan,
-    (tables, counters, proved): (&Tables, &Counters, &proved::Proved),
+    (tables, counters, proved): (&Tables, &Counters, &unreachable::Proved),
     inputs: Inputs,
 ) -> Result<Side> {
     let place = &planned.function.place;

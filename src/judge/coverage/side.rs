@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::fuzz::coverage::Reached;
 use crate::fuzz::coverage::mapping::Span;
-use crate::fuzz::replay::Inputs;
+use crate::fuzz::coverage_replay::Inputs;
 use crate::project::FunctionPlan;
 use crate::rust::signature::ident;
 use crate::rust::splice::take_apart;

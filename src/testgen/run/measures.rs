@@ -1,8 +1,8 @@
 //! Derives a run's measurements from its tests: which planted cheats and operand mutants they reveal, and the
 //! counts for the formulas. C provides the answers of cheats; nothing else is run.
 
-use super::cheats::{self, Asked, Cheat, tells, told_by_answers, with_constant, with_length};
 use super::instruments::Instruments;
+use super::planted_cheats::{self, Asked, Cheat, tells, told_by_answers, with_constant, with_length};
 use super::suite::{Suite, Test};
 use super::values::{arguments, shows_effect, without_call};
 use crate::contract::types::{Contract, Parameter};
@@ -166,7 +166,8 @@ pub fn parameters(
     suite: &Suite,
 ) -> Result<Vec<ParameterUse>> {
     let mut all = Vec::new();
-    for param in cheats::parameters(contract).iter().filter(|param| param.role.user_data().is_none()) {
+    for param in planted_cheats::parameters(contract).iter().filter(|param| param.role.user_data().is_none())
+    {
         let inputs = operand_mutant(contract, param, suite);
         let told = told(instruments, (function, contract), suite, &inputs)?;
         let operand_mutant_died = match told.iter().flatten().count() {

@@ -1,6 +1,6 @@
 //! Generates tests of a symbol: prompts, replies, and the measures of each test.
 
-mod cheats;
+mod planted_cheats;
 mod environment;
 mod existence;
 mod exportable;

@@ -1,6 +1,6 @@
 //! The tests of a run so far: what each distinguishes from C, and which are worth keeping.
 
-use super::cheats::Cheat;
+use super::planted_cheats::Cheat;
 use super::values::arguments;
 use crate::contract::types::Contract;
 use crate::fuzz::evaluate_inputs::{Kills, Left};
