@@ -1,7 +1,8 @@
 //! What git and the port's manifest say of a repository: where it is published, and who takes care of it.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform::process::{Interrupt, Job};
+use crate::platform::git;
+use crate::platform::process::Interrupt;
 use std::path::Path;
 use toml::{Table, Value};
 
@@ -90,17 +91,10 @@ pub fn name(main_repo: Option<&str>, root: &Path) -> String {
     if name.is_empty() { "library".to_owned() } else { name.to_owned() }
 }
 
-/// What git answers, if it does.
+/// A line that git prints.
 fn git(root: &Path, args: &[&str], interrupt: &Interrupt) -> Result<Option<String>> {
-    match Job::new("git").args(args).dir(root).run(interrupt) {
-        Ok(output) if output.exit.success() => {
-            let answer = output.stdout_text().trim().to_owned();
-            Ok(Some(answer).filter(|answer| !answer.is_empty()))
-        }
-        Err(error) if error.kind() == ErrorKind::Interrupted => Err(error),
-        // Without git, or outside of a git repository.
-        Ok(_) | Err(_) => Ok(None),
-    }
+    let line = git::asked(root, args, interrupt)?.map(|line| line.trim().to_owned());
+    Ok(line.filter(|line| !line.is_empty()))
 }
 
 #[cfg(test)]

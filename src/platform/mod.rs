@@ -1,7 +1,8 @@
-//! The machine that the tool runs on: child processes, the target repository's directory, compilers and other programs.
+//! The machine that the tool runs on: child processes, the target repository's directory, compilers, git and other programs.
 
 pub mod process;
 pub mod workspace;
 pub mod toolchain;
 pub mod disk;
+pub mod git;
 pub mod doctor;

@@ -3,7 +3,7 @@
 use super::items::identifiers;
 use crate::error::Result;
 use crate::project::Project;
-use crate::symbol::{Function, Global, Linkage};
+use crate::symbol::{Function, Global};
 use fs_err as fs;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ pub(super) fn c_variable(project: &Project, global: &Global) -> Result<CVariable
         true => format!("{} /* the rest is left out */", &text[..text.floor_char_boundary(LONGEST)]),
         false => text.clone(),
     };
-    let constant = !is_cut && is_constant(project, global, &text)?;
+    let constant = !is_cut && is_constant(project, global, &text);
     Ok(CVariable { name: global.c_name.clone(), text: shown, constant })
 }
 
@@ -53,22 +53,14 @@ pub(super) fn out_of_reach(project: &Project, function: &Function) -> Result<Opt
     Ok(None)
 }
 
-/// Whether nothing changes it: no function of the library, no other file or program, and nothing through its address.
-fn is_constant(project: &Project, global: &Global, own: &str) -> Result<bool> {
+/// Whether nothing changes it, and no other variable is part of its value.
+fn is_constant(project: &Project, global: &Global, own: &str) -> bool {
     let library = &project.library;
+    let is_fixed = global.is_const || global.ty.element().is_const || global.never_written;
     let is_written = library.functions.iter().any(|function| function.globals_written.contains(&global.key));
-    if is_written || !(global.is_const || global.linkage == Linkage::Static) || own.contains('&') {
-        return Ok(false);
-    }
-    let own = identifiers(own);
-    for other in library.globals.iter().filter(|other| other.key != global.key) {
-        // A table may have its address, and it may be the address of another variable.
-        let leads_to = identifiers(&text(project, other)?).contains(&global.c_name);
-        if leads_to || own.contains(&other.c_name) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    let names = identifiers(own);
+    let mut others = library.globals.iter().filter(|other| other.key != global.key);
+    is_fixed && !is_written && !own.contains('&') && !others.any(|other| names.contains(&other.c_name))
 }
 
 fn text(project: &Project, global: &Global) -> Result<String> {

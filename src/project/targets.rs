@@ -35,6 +35,12 @@ impl Project {
         fuzz_target::path(&self.rust_dir(), symbol)
     }
 
+    /// Why no fuzz target of a person's could judge it, if none could.
+    pub fn without_target(&self, planned: &FunctionPlan) -> Option<String> {
+        let facts = FactTable::build(&self.library);
+        contract(&self.library, &facts, (&planned.function, &planned.judgeable), Harness::Target).err()
+    }
+
     pub(super) fn under_target(
         &self,
         facts: &FactTable,

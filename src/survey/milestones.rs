@@ -1,8 +1,9 @@
 //! How the grades of a port came to be: `implfuzz.lock` as the commits have it.
 
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::evidence::lock::LOCK_FILE;
-use crate::platform::process::{Interrupt, Job};
+use crate::platform::git;
+use crate::platform::process::Interrupt;
 use crate::verdict::Grade;
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -26,11 +27,11 @@ const MOST: usize = 60;
 /// Ctrl-C.
 pub(super) fn of(root: &Path, interrupt: &Interrupt) -> Result<Vec<Milestone>> {
     let log = ["log", "--first-parent", "--reverse", "--format=%H %ct", "--", LOCK_FILE];
-    let Some(log) = git(root, &log, interrupt)? else { return Ok(Vec::new()) };
+    let Some(log) = git::asked(root, &log, interrupt)? else { return Ok(Vec::new()) };
     let commits: Vec<(&str, Timestamp)> = log.lines().filter_map(commit).collect();
     let mut found = Vec::new();
     for (hash, when) in spread(&commits) {
-        let text = git(root, &["cat-file", "blob", &format!("{hash}:./{LOCK_FILE}")], interrupt)?;
+        let text = git::asked(root, &["cat-file", "blob", &format!("{hash}:./{LOCK_FILE}")], interrupt)?;
         // A commit that removes the file, or has another version of it, is passed over.
         let grades = text.and_then(|text| grades(&text));
         found.extend(grades.map(|grades| Milestone { when: *when, grades }));
@@ -63,14 +64,6 @@ fn grades(text: &str) -> Option<BTreeMap<Grade, usize>> {
     let mut grades = BTreeMap::new();
     lock.symbols.into_values().for_each(|entry| *grades.entry(entry.grade).or_default() += 1);
     Some(grades)
-}
-
-fn git(root: &Path, args: &[&str], interrupt: &Interrupt) -> Result<Option<String>> {
-    match Job::new("git").args(args).dir(root).run(interrupt) {
-        Ok(output) if output.exit.success() => Ok(Some(output.stdout_text().to_string())),
-        Err(error) if error.kind() == ErrorKind::Interrupted => Err(error),
-        Ok(_) | Err(_) => Ok(None),
-    }
 }
 
 #[cfg(test)]

@@ -39,7 +39,8 @@ pub struct Args {
     /// Write a fuzz target to start from (rust/fuzz/targets/), for functions that no contract can describe
     #[arg(long, conflicts_with_all = ["check", "all", "edit"])]
     new: bool,
-    /// Watch the calls that drivers make, and correct the contracts that these contradict; needs `cargo implfuzz drivers`
+    /// Watch the calls that drivers make, and correct the contracts that they contradict; needs
+    /// `cargo implfuzz drivers`
     #[arg(long, requires = "all", conflicts_with_all = ["check", "edit", "new", "approve"])]
     learn: bool,
     /// Approve contracts that a model proposed; without approval their ports are graded at most weak
@@ -132,6 +133,11 @@ fn new(project: &Project, wanted: &[&FunctionPlan], session: &Session) -> Result
             let text = format!("`{name}` has a fuzz target: {}", path.display());
             return Err(Error::new(ErrorKind::Usage, text).help("edit it, or remove it first"));
         }
+        if let Some(why) = project.without_target(planned) {
+            let text = format!("no fuzz target can judge `{name}`: {why}");
+            return Err(Error::new(ErrorKind::Usage, text)
+                .help("drivers judge it where they call it: cargo implfuzz drivers"));
+        }
         transaction.add(path, new_target::starting(planned))?;
     }
     let paths: Vec<String> = transaction.paths().iter().map(|path| path.display().to_string()).collect();
@@ -166,11 +172,9 @@ fn explained(project: &Project, planned: &FunctionPlan, points: Option<u64>) -> 
     match &planned.judgeable {
         Judgeable::NotYet(why) => {
             let (name, why) = (&function.name, printable(why));
-            // A target has the same C behind it.
-            let is_of_c = ["depends on", "calls ", "keeps state"].iter().any(|start| why.starts_with(start));
-            let target = match is_of_c {
-                true => String::new(),
-                false => format!("  to write a fuzz target for it: cargo implfuzz contract --new {name}\n"),
+            let target = match project.without_target(planned) {
+                Some(_) => String::new(),
+                None => format!("  to write a fuzz target for it: cargo implfuzz contract --new {name}\n"),
             };
             format!(
                 "{name} ({place})\n  no harness: {why}\n  drivers judge it where they call it: cargo implfuzz drivers\n{target}"
