@@ -103,7 +103,7 @@ fn new_drivers(libraries: &[Value]) -> String {
     }
     format!(
         "\n## New drivers\n\n\
-         The same with the driver that [`drivers --new`](drivers.md#a-new-driver) writes, without any edit. It is fuzzed for a minute.\n\n\
+         The same with the driver that [`drivers --new`](drivers.md#a-new-driver) writes, unedited. It is fuzzed for a minute.\n\n\
          - **called**: functions that the driver calls. **C crashes or hangs**: inputs on which C crashes or hangs, because the driver does what no program would do.\n\n\
          `cargo bench --bench harnesses -- --new-driver --write [PACKAGE...]` writes this table.\n\n\
          | library | functions | called | C crashes or hangs | reached | share | in place | either | C differs |\n\
@@ -139,12 +139,12 @@ fn learned(libraries: &[Value]) -> String {
     };
     let rows: String = measured.iter().map(row).collect();
     format!(
-        "\n## Contracts that learned\n\n\
+        "\n## Contracts learned from calls\n\n\
          [`contract --learn`](contracts.md#contracts-learn-from-calls) with the drivers of the table \"In place\", fuzzed for a minute. The harnesses of the functions whose contracts changed are measured before and after.\n\n\
          - **watched**: functions whose calls were watched. **borne out**: roles that the C text suggests or calls show, and that no call contradicts. **roles**, **functions**: roles that calls changed, and functions with such a change.\n\
          - **new**, **withdrawn**: functions that got a contract, and functions that lost one, because calls contradict it and show nothing better; drivers judge these.\n\
          - **worked before**, **worked after**: of the functions with a change, those with a working harness. **worse**: those with a working harness before, and none after: calls contradict the contracts of these functions, whatever their harnesses showed.\n\
-         - **safe**, **C's**: signatures that became safe, and signatures that became C's, because a length was none.\n\n\
+         - **safe**, **C's**: signatures that became safe, and signatures that became C's, because a length turned out not to be one.\n\n\
          `cargo bench --bench harnesses -- --learned --write [PACKAGE...]` writes this table; the changes are in the data file.\n\n\
          | library | watched | borne out | roles | functions | new | withdrawn | worked before | worked after | worse | safe | C's |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n{rows}"

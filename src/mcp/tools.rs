@@ -101,8 +101,8 @@ impl Server {
         self.run(&["check"], chosen.0.symbols, context).await
     }
 
-    /// Judge ports: audit, build, and fuzz them against C; then write the evidence. Takes minutes the first time, and the
-    /// seconds for each port every time.
+    /// Judge ports: audit, build, and fuzz them against C; then write the evidence. Takes minutes the first time, and
+    /// `seconds` for each port every time.
     #[tool(annotations(read_only_hint = false, destructive_hint = false, open_world_hint = false))]
     async fn verify(
         &self,
@@ -120,7 +120,7 @@ impl Server {
         self.run(&["findings", "list"], vec![one.0.symbol], context).await
     }
 
-    /// What the code of an error, a problem or a finding means, and how to mend it.
+    /// What the code of an error, a problem or a finding means, and how to fix it.
     #[tool(annotations(read_only_hint = true, open_world_hint = false))]
     async fn explain(
         &self,

@@ -29,8 +29,8 @@ pub struct Args {
     /// Fuzz each driver for N seconds [default: drivers.seconds]
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
-    /// Run mutants of each C function at the calls that the drivers make to it, and count those that differ from C; beside
-    /// the fuzzing, this takes up to drivers.function_seconds for each function and driver
+    /// Run mutants of each C function at the calls that the drivers make to it, and count those that differ from C; in
+    /// addition to the fuzzing, this takes up to drivers.function_seconds for each function and driver
     #[arg(long)]
     check: bool,
     /// Compare the ports in the tree with C at the calls that the drivers make

@@ -5,7 +5,7 @@ use crate::error::{Code, Error, ErrorKind, ExitCode, Result};
 use serde_json::{Value, json};
 use strum::IntoEnumIterator;
 
-/// Explain the code of an error, a problem of a port or a finding, such as E0102
+/// Explain the code (such as E0102) of an error, a problem with a port, or a finding
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The code [default: list all codes]

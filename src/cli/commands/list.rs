@@ -29,8 +29,8 @@ pub struct Args {
     /// Show symbols of these kinds instead of functions, as in struct,macro
     #[arg(long, value_enum, value_name = "KINDS", value_delimiter = ',', conflicts_with_all = ["tier", "graph", "unsupported", "sort"])]
     kind: Vec<Kind>,
-    /// Show symbols without a stub, binding or Rust static, left-out files, and disagreements between libclang and
-    /// the C compiler, each with the reason
+    /// Show left-out files, symbols without a stub, binding or Rust static, and disagreements between libclang and the
+    /// C compiler, each with the reason
     #[arg(long, conflicts_with_all = ["tier", "graph", "sort"])]
     unsupported: bool,
     /// Print the call graph for Graphviz instead

@@ -11,7 +11,8 @@ use std::path::PathBuf;
 
 /// Print the manual page of `cargo implfuzz`, or write one page for each command
 ///
-/// In a folder of `man`, such as ~/.local/share/man/man1, `cargo help implfuzz` and `man cargo-implfuzz-port` find them.
+/// In a folder that `man` searches, such as ~/.local/share/man/man1, `cargo help implfuzz` and
+/// `man cargo-implfuzz-port` find them.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Write the pages of all commands into this directory

@@ -13,7 +13,8 @@ use jiff::Timestamp;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Write a page about the whole port: the call graph with grades, and both texts, mutants, findings and attempts of each function
+/// Write a page about the whole port: the call graph with grades, and the C and Rust text, mutants, findings and
+/// attempts of each function
 ///
 /// The page is one HTML file that needs no network. `--format md` prints a summary in Markdown instead, as for a pull
 /// request. Without `--coverage`, nothing is built or run.

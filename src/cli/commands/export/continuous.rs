@@ -24,7 +24,7 @@ pub struct Args {
     /// E-mail address to which reports go [default: git's user.email; ClusterFuzzLite needs none]
     #[arg(long, value_name = "ADDRESS")]
     contact: Option<String>,
-    /// Replace existing files that have another text
+    /// Replace existing files that have different content
     #[arg(long)]
     force: bool,
     /// Print the files and write nothing

@@ -14,7 +14,7 @@ pub struct Args {
     /// File to write [default: .github/workflows/implfuzz.yml in the git repository]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Replace an existing file that has another text
+    /// Replace an existing file that has different content
     #[arg(long)]
     force: bool,
     /// Print the workflow and write nothing
