@@ -5,7 +5,7 @@ use super::returned::{is_in_memory, result};
 use crate::c::entries::{Entries, Entry};
 use crate::c::mutants::table;
 use crate::rust::shims::candidate;
-use crate::symbol::{CType, Function, Library, TypeKind};
+use crate::symbol::{CType, Function, Library, LibraryIndex, TypeKind};
 
 /// Bytes of arguments on the stack that every call gets: more than most functions have.
 const STACK: u64 = 128;
@@ -14,14 +14,22 @@ const MOST: usize = 64;
 
 /// Why calls of a function are not judged, whatever a driver does.
 pub fn why_not(library: &Library, function: &Function) -> Option<&'static str> {
-    let mut variables = function.globals_read.iter().chain(&function.globals_written);
-    if variables.any(|key| library.global(key).is_some_and(|global| global.is_thread_local)) {
+    if library.globals.iter().any(|global| global.is_thread_local) && uses_thread_local(library, function) {
         return Some("it uses a thread-local variable");
     }
     if function.is_variadic {
         return Some("variadic");
     }
     result(library, &function.ret).err()
+}
+
+/// Whether it or what it calls uses a variable that each thread has of its own: these are not put back between calls.
+fn uses_thread_local(library: &Library, function: &Function) -> bool {
+    let index = LibraryIndex::of(library);
+    index.reached(function).any(|reached| {
+        let mut variables = reached.globals_read.iter().chain(&reached.globals_written);
+        variables.any(|key| library.global(key).is_some_and(|global| global.is_thread_local))
+    })
 }
 
 /// An upper bound for the bytes of arguments on the stack: structs by value are there, and what registers hold is

@@ -1,5 +1,5 @@
-//! Callees of C whose work no comparison shows: they erase memory, or access volatile memory. If the text of a port does
-//! not name such a callee, the port may leave that work out.
+//! Callees of C whose work no comparison shows: they erase memory, access volatile memory, or are weak, so that a program
+//! may define them anew. If the text of a port does not name such a callee, the port may leave that work out.
 
 use super::Judge;
 use crate::contract::libc;
@@ -10,7 +10,7 @@ use crate::symbol::{Function, LibraryIndex};
 use std::collections::BTreeSet;
 
 impl Judge<'_> {
-    /// Why the port may leave out an access of memory that C makes; `None` where it calls what C calls.
+    /// Why the port may leave out work of C that no run compares; `None` where it calls what C calls.
     ///
     /// # Errors
     /// If the module is not valid Rust.
@@ -18,8 +18,10 @@ impl Judge<'_> {
         let module = self.project.module(&planned.function.module)?;
         let mentioned = module.mentioned(&planned.function);
         let index = LibraryIndex::of(&self.project.library);
-        Ok(unmentioned(&planned.function, &index, &mentioned).map(|(name, why)| {
-            format!("C calls `{name}`, which {why}; the port does not, and such accesses are not compared")
+        let tree = &self.c_side()?.tree;
+        let found = unmentioned(&planned.function, &index, &mentioned, &|name| tree.is_weak(name));
+        Ok(found.map(|(name, why)| {
+            format!("C calls `{name}`, which {why}; the port does not, and no run compares that")
         }))
     }
 }
@@ -29,6 +31,7 @@ fn unmentioned(
     function: &Function,
     index: &LibraryIndex<'_>,
     mentioned: &BTreeSet<String>,
+    is_weak: &dyn Fn(&str) -> bool,
 ) -> Option<(String, &'static str)> {
     let mut seen = BTreeSet::from([&function.key]);
     let mut open = vec![function];
@@ -43,6 +46,9 @@ fn unmentioned(
             }
             if callee.volatile {
                 return Some((callee.name.to_string(), "accesses volatile or atomic memory"));
+            }
+            if is_weak(&callee.c_name) {
+                return Some((callee.name.to_string(), "is weak, so that a program may define it anew"));
             }
             open.push(callee);
         }
@@ -67,10 +73,15 @@ mod tests {
     }
 
     fn told(mentioned: &[&str]) -> Option<String> {
+        told_where("none", mentioned)
+    }
+
+    /// The same where this function is weak.
+    fn told_where(weak: &str, mentioned: &[&str]) -> Option<String> {
         let library = library();
         let mentioned = mentioned.iter().map(|name| (*name).to_owned()).collect();
         let index = LibraryIndex::of(&library);
-        unmentioned(&library.functions[3], &index, &mentioned).map(|(name, _)| name)
+        unmentioned(&library.functions[3], &index, &mentioned, &|name| name == weak).map(|(name, _)| name)
     }
 
     #[test]
@@ -80,5 +91,11 @@ mod tests {
         assert_eq!(told(&["scrub", "burn"]), None);
         assert_eq!(told(&["end"]).as_deref(), Some("explicit_bzero"));
         assert_eq!(told(&["end", "explicit_bzero"]), None);
+    }
+
+    #[test]
+    fn what_a_program_may_define_anew_has_to_be_called() {
+        assert_eq!(told_where("scrub", &["end", "explicit_bzero"]).as_deref(), Some("scrub"));
+        assert_eq!(told_where("scrub", &["end", "scrub"]), None);
     }
 }

@@ -172,7 +172,7 @@ static uint64_t other(const struct implfuzz_taped *of, const uint64_t *values, c
     else if (is(of, "getpid"))
         answer.result += 1 + number;
     else if (is(of, "rand") || is(of, "random"))
-        answer.result = (call->result * 1103515245 + 12345 + number) & 0x7fffffff;
+        answer.result = number % 4 == 2 ? 0 : number % 4 == 3 ? 0x7fffffff : (call->result * 1103515245 + 12345 + number) & 0x7fffffff;
     else if (is(of, "clock"))
         answer.result += 1000 * later;
     else {
@@ -193,10 +193,14 @@ static uint64_t other(const struct implfuzz_taped *of, const uint64_t *values, c
 /* Why a call fails: as the table says, or for a reason after which a call is tried again, or that callers may tell apart. */
 static int reason(const struct changes *changes)
 {
+    const int of_names[] = {changes->error, EMFILE, ENOENT, EEXIST, EXDEV};
+    const int of_data[] = {changes->error, EINTR, EAGAIN, changes->error == ENOSPC ? EPIPE : EIO};
     int is_on_file = changes->changes & CAN(FEWER) || changes->error == EIO;
-    const int reasons[] = {changes->error, is_on_file ? EINTR : EMFILE, is_on_file ? EAGAIN : ENOENT};
-    /* What positions and moves files has one reason alone. */
-    return changes->error == ESPIPE ? ESPIPE : reasons[STATE->answers.number % 3];
+    uint64_t number = STATE->answers.number;
+    /* What positions a file has one reason alone. */
+    if (changes->error == ESPIPE)
+        return ESPIPE;
+    return is_on_file ? of_data[number % 4] : of_names[number % 5];
 }
 
 /* Whether an input stream has failed behind the changed answer, and is not at its end: some bytes may come before either. */

@@ -48,7 +48,7 @@ pub struct CTree {
 }
 
 /// Flags that bring in a folder to look for headers, or a header; the longer before what they begin with.
-const FOLDERS: &[&str] = &["-iquote", "-isystem", "-idirafter", "-I"];
+const FOLDERS: [&str; 4] = ["-iquote", "-I", "-isystem", "-idirafter"];
 const HEADERS: &[&str] = &["-include", "-imacros"];
 
 impl CTree {
@@ -98,6 +98,19 @@ impl CTree {
     /// The chunks with this name, in any file.
     pub(super) fn named(&self, name: &str) -> impl Iterator<Item = Spot> {
         self.files.iter().enumerate().filter_map(move |(file, own)| Some((file, *own.names.get(name)?)))
+    }
+
+    /// Whether a program may define this function anew, because a definition or declaration calls it weak.
+    pub fn is_weak(&self, name: &str) -> bool {
+        let macros = |chunk: &Chunk| -> Vec<Spot> {
+            chunk.words.iter().filter_map(|word| self.macros.get(word)).flatten().copied().collect()
+        };
+        let says_so = |spot: Spot| {
+            let own = self.chunk(spot);
+            let mut all = macros(own).into_iter().map(|at| self.chunk(at)).chain([own]);
+            all.any(|chunk| ["weak", "__weak__"].iter().any(|word| chunk.words.contains(*word)))
+        };
+        self.named(name).any(says_so)
     }
 
     pub(super) fn chunk(&self, (file, chunk): Spot) -> &Chunk {
@@ -155,11 +168,13 @@ impl CTree {
             let values = flags.iter().filter_map(|flag| known.iter().find_map(|k| flag.strip_prefix(k)));
             values.filter(|value| !value.is_empty()).map(str::to_owned).collect()
         };
-        let folders = of(FOLDERS);
+        // Compilers look in folders of one kind before those of the next, and for `<…>` not beside the file.
+        let [quoted, angled] = [&FOLDERS[..], &FOLDERS[1..]]
+            .map(|kinds| kinds.iter().flat_map(|kind| of(&[kind])).collect::<Vec<_>>());
         let mut seen = BTreeSet::from([unit]);
         let mut open = vec![unit];
         for header in of(HEADERS) {
-            open.extend(self.find(root, "", &header, &folders).filter(|file| seen.insert(*file)));
+            open.extend(self.find(root, Some(""), &header, &quoted).filter(|file| seen.insert(*file)));
         }
         while let Some(file) = open.pop() {
             let folder = self.files[file].path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
@@ -167,16 +182,18 @@ impl CTree {
                 self.files[file].chunks.iter().flat_map(|chunk| chunk.includes.iter().cloned()).collect();
             for include in includes {
                 let name = include.trim_matches(['"', '<', '>']);
-                open.extend(self.find(root, &folder, name, &folders).filter(|file| seen.insert(*file)));
+                let (beside, folders) =
+                    if include.starts_with('<') { (None, &angled) } else { (Some(folder.as_str()), &quoted) };
+                open.extend(self.find(root, beside, name, folders).filter(|file| seen.insert(*file)));
             }
         }
         seen
     }
 
-    /// The file that an include line means: beside the one that it stands in, else in the first folder that has it.
-    /// What lies outside of the repository is not looked at.
-    fn find(&mut self, root: &Path, folder: &str, name: &str, folders: &[String]) -> Option<usize> {
-        let candidates = std::iter::once(folder).chain(folders.iter().map(String::as_str));
+    /// The file that an include line means: in the folder `beside` the line, if it looks there, else in the first folder
+    /// that has it. What lies outside of the repository is not looked at.
+    fn find(&mut self, root: &Path, beside: Option<&str>, name: &str, folders: &[String]) -> Option<usize> {
+        let candidates = beside.into_iter().chain(folders.iter().map(String::as_str));
         let paths: Vec<String> = candidates.map(|folder| plain(&format!("{folder}/{name}"))).collect();
         let ours = |path: &&String| !path.starts_with(".implfuzz/") && !path.starts_with("..");
         paths.iter().filter(ours).find_map(|path| self.file(root, path))

@@ -16,7 +16,12 @@ pub fn drivers_hash(root: &Path, config: &Config, files: &[String]) -> String {
     let folders = settings.flags.iter().filter_map(|flag| flag.strip_prefix("-I")).map(|dir| root.join(dir));
     let folders: Vec<PathBuf> = folders.chain([root.to_owned()]).collect();
     let mut texts = BTreeMap::new();
-    let mut open: Vec<PathBuf> = files.iter().map(|file| root.join(file)).collect();
+    // What a flag includes is a word of its own, or stands in the same one.
+    let flags = &settings.flags;
+    let behind = flags.windows(2).filter(|pair| pair[0] == "-include").map(|pair| pair[1].as_str());
+    let same = flags.iter().filter_map(|flag| flag.strip_prefix("-include"));
+    let by_flags = behind.chain(same).map(|file| root.join(file)).filter(|path| path.is_file());
+    let mut open: Vec<PathBuf> = files.iter().map(|file| root.join(file)).chain(by_flags).collect();
     while let Some(path) = open.pop() {
         if texts.contains_key(&path) {
             continue;
@@ -37,17 +42,20 @@ pub fn drivers_hash(root: &Path, config: &Config, files: &[String]) -> String {
     of_parts(texts.chain(linked).chain([words(&settings.flags), words(&settings.link)]).chain(fails))
 }
 
-/// The files that a text includes with `"`, where they are found.
+/// The files that a text includes, where they are found.
 fn included(path: &Path, text: &[u8], folders: &[PathBuf]) -> Vec<PathBuf> {
     let text = String::from_utf8_lossy(text);
     let names = text.lines().filter_map(|line| {
         let line = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
-        line.trim_start().strip_prefix('"')?.split('"').next().map(str::to_owned)
+        let name = line.trim_start();
+        let is_quoted = name.starts_with('"');
+        let name = name.strip_prefix(['"', '<'])?.split(['"', '>']).next()?;
+        Some((name.to_owned(), is_quoted))
     });
     let beside = path.parent().map(Path::to_owned);
-    let find = |name: String| {
-        let places = beside.iter().chain(folders).map(|dir| dir.join(&name));
-        places.into_iter().find(|path| path.is_file())
+    let find = |(name, is_quoted): (String, bool)| {
+        let beside = beside.iter().filter(|_| is_quoted);
+        beside.chain(folders).map(|dir| dir.join(&name)).find(|path| path.is_file())
     };
     names.filter_map(find).collect()
 }
@@ -64,19 +72,20 @@ mod tests {
             std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
             std::fs::write(path, text).expect("written");
         };
-        write("fuzz/a.c", "#include <stdint.h>\n# include \"common.h\"\n#include \"far.h\"\n");
+        write("fuzz/a.c", "#include <stdint.h>\n# include \"common.h\"\n#include <far.h>\n");
         write("fuzz/common.h", "#include \"common.h\"\n");
         write("inc/far.h", "");
         write("other.h", "");
+        write("fuzz/before.h", "");
         write("helper.o", "object");
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         let mut config = Config::default();
-        config.drivers.flags = words(&["-Iinc"]);
+        config.drivers.flags = words(&["-Iinc", "-include", "fuzz/before.h"]);
         config.drivers.link = words(&["helper.o", "-lm"]);
         let hash = || drivers_hash(dir.path(), &config, &words(&["fuzz/a.c"]));
         let before = hash();
-        for (file, text) in [("fuzz/a.c", ""), ("fuzz/common.h", "x"), ("inc/far.h", "x"), ("helper.o", "y")]
-        {
+        let edits = [("fuzz/common.h", "x"), ("inc/far.h", "x"), ("fuzz/before.h", "x"), ("helper.o", "y")];
+        for (file, text) in edits.into_iter().chain([("fuzz/a.c", "")]) {
             let kept = std::fs::read_to_string(dir.path().join(file)).expect("there");
             write(file, text);
             assert_ne!(hash(), before, "{file}");
@@ -88,7 +97,7 @@ mod tests {
         other.fuzz.fail_allocations = true;
         assert_ne!(drivers_hash(dir.path(), &other, &words(&["fuzz/a.c"])), before);
         let mut moved = config.clone();
-        moved.drivers.flags = words(&["-Iinc", "helper.o"]);
+        moved.drivers.flags = words(&["-Iinc", "-include", "fuzz/before.h", "helper.o"]);
         moved.drivers.link = words(&["-lm"]);
         assert_ne!(drivers_hash(dir.path(), &moved, &words(&["fuzz/a.c"])), before);
         assert_eq!(drivers_hash(dir.path(), &config, &[]), "");

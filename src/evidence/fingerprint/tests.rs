@@ -69,6 +69,8 @@ fn a_change_reaches_exactly_what_leads_to_it() {
     assert_eq!(changed("inc/all.h", "TWO 2", "TWO 2 /* two */"), [""; 0]);
     assert_eq!(changed("inc/all.h", "TWO 2", "TWO 3"), ["f"]);
     assert_eq!(changed("a/own.h", "1", "7"), ["h"]);
+    // `<all.h>` does not mean the file beside the one that includes it.
+    assert_eq!(changed("a/all.h", "", "#define TWO 3\n"), [""; 0]);
     // `f` calls `g`, which has the `LOCAL` of its own unit.
     assert_eq!(changed("b/own.h", "2", "7"), ["f", "g"]);
     assert_eq!(changed("b/t.inc", "2", "3"), ["t"]);

@@ -18,7 +18,7 @@ const ENDLESS: usize = 1 << 16;
 /// Maximum size of compared elements and of numbers, bytes.
 const WIDEST: usize = 16;
 /// Maximum number of bytes read of a text.
-const TEXT: usize = 256;
+const TEXT: usize = 4096;
 
 /// The target of a pointer. Addresses themselves differ between the sides.
 #[derive(Debug, Clone, Copy, PartialEq)]
