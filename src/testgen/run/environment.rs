@@ -25,7 +25,7 @@ const SANITIZERS: [(&str, &[(&str, &str)]); 2] = [
         "undefined",
         &[
             ("signed-integer-overflow", "signed overflow"),
-            ("shift", "shifts"),
+            ("shift-exponent", "shifts"),
             ("integer-divide-by-zero", "division by zero"),
             ("bounds", "bounds"),
             ("unreachable", ""),
