@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define IO_FAILED ((uint64_t)-1)
@@ -153,6 +154,16 @@ static uint64_t as_real(const struct implfuzz_taped *of, const uint64_t *values,
     return give(of, values, answer);
 }
 
+/* Another random number, now and then the smallest or the largest. */
+static uint64_t random_number(uint64_t real, uint64_t number)
+{
+    switch (number % 4) {
+    case 2: return 0;
+    case 3: return RAND_MAX;
+    default: return (real * 1103515245 + 12345 + number) & RAND_MAX;
+    }
+}
+
 /* A time, a number or a text that is not the system's. */
 static uint64_t other(const struct implfuzz_taped *of, const uint64_t *values, const struct taped_call *call)
 {
@@ -172,7 +183,7 @@ static uint64_t other(const struct implfuzz_taped *of, const uint64_t *values, c
     else if (is(of, "getpid"))
         answer.result += 1 + number;
     else if (is(of, "rand") || is(of, "random"))
-        answer.result = number % 4 == 2 ? 0 : number % 4 == 3 ? 0x7fffffff : (call->result * 1103515245 + 12345 + number) & 0x7fffffff;
+        answer.result = random_number(call->result, number);
     else if (is(of, "clock"))
         answer.result += 1000 * later;
     else {

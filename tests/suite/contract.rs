@@ -255,3 +255,24 @@ fn a_wrong_contract_is_told_with_its_file_what_is_wrong_and_the_command_that_men
         "{text}"
     );
 }
+
+#[test]
+fn a_fuzz_target_is_offered_where_it_could_judge() {
+    let repo = Repo::empty();
+    repo.write(
+        "k.h",
+        "struct node { struct node *next; };\nint next(void);\nint depth(const struct node *node);\n",
+    );
+    let depth =
+        "int depth(const struct node *node) { int n = 0; for (; node; node = node->next) n++; return n; }\n";
+    let next = "int next(void) { static int kept; return ++kept; }\n";
+    repo.write("k.c", &format!("#include \"k.h\"\n{next}{depth}"));
+    repo.run(&["init"]).ok();
+    let offer = "cargo implfuzz contract --new";
+    repo.run(&["contract", "depth"]).ok().shows("no harness: ").shows(offer);
+    let told = repo.run(&["contract", "next"]);
+    told.ok().shows("no harness: keeps state");
+    assert!(!told.stdout.contains(offer), "{told}");
+    repo.run(&["contract", "--new", "next"]).fails(2, &["no fuzz target can judge `next`: keeps state"]);
+    assert!(!repo.root().join("rust/fuzz/targets/next.rs").exists());
+}

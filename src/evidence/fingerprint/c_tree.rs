@@ -100,7 +100,7 @@ impl CTree {
         self.files.iter().enumerate().filter_map(move |(file, own)| Some((file, *own.names.get(name)?)))
     }
 
-    /// Whether a program may define this function anew, because a definition or declaration calls it weak.
+    /// Whether a program may define this function anew, because an attribute of its definition or of a declaration calls it weak.
     pub fn is_weak(&self, name: &str) -> bool {
         let macros = |chunk: &Chunk| -> Vec<Spot> {
             chunk.words.iter().filter_map(|word| self.macros.get(word)).flatten().copied().collect()
@@ -108,7 +108,10 @@ impl CTree {
         let says_so = |spot: Spot| {
             let own = self.chunk(spot);
             let mut all = macros(own).into_iter().map(|at| self.chunk(at)).chain([own]);
-            all.any(|chunk| ["weak", "__weak__"].iter().any(|word| chunk.words.contains(*word)))
+            let has = |chunk: &Chunk, words: &[&str]| words.iter().any(|word| chunk.words.contains(*word));
+            // A body may have a variable with this name.
+            let is_attribute = |chunk: &Chunk| has(chunk, &["__attribute__", "__attribute", "gnu"]);
+            all.any(|chunk| is_attribute(chunk) && has(chunk, &["weak", "__weak__"]))
         };
         self.named(name).any(says_so)
     }

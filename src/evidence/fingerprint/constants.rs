@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 use std::path::Path;
 
-/// What stands before the name of one.
-const HEADS: [&str; 3] = ["pub const ", "pub static ", "pub mod "];
+/// What stands before the name of a table, and before those of all.
+const TABLE: &str = "pub static ";
+const HEADS: [&str; 3] = ["pub const ", TABLE, "pub mod "];
 
 /// Constants, modules of constants and tables by name, with their text.
 #[derive(Debug, Clone, Default)]
@@ -48,6 +49,11 @@ impl Constants {
     /// Whether there is one with this name.
     pub fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
+    }
+
+    /// The names of the tables.
+    pub fn tables(&self) -> BTreeSet<String> {
+        self.0.iter().filter(|(_, text)| text.starts_with(TABLE)).map(|(name, _)| name.clone()).collect()
     }
 
     /// The hash of its tokens.
@@ -96,6 +102,7 @@ mod tests {
         let all = Constants::of([FFI, GLOBALS]);
         let names: Vec<&str> = all.0.keys().map(String::as_str).collect();
         assert_eq!(names, ["K_MAX", "k_kinds", "k_muls", "k_one"]);
+        assert_eq!(all.tables(), BTreeSet::from(["k_muls", "k_one"].map(str::to_owned)));
         assert!(all.0["k_kinds"].contains("A: u32 = 1") && all.0["k_muls"].ends_with("7,\n];\n"), "{all:?}");
         let named = BTreeSet::from(["k_muls", "f", "k_kind"].map(str::to_owned));
         assert_eq!(all.named([&named].into_iter()), BTreeSet::from(["k_muls", "k_one"].map(str::to_owned)));

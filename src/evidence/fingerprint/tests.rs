@@ -225,3 +225,14 @@ fn what_no_token_of_a_function_shows_is_noticed() {
     }
     assert!(!is_noticed("int k(void) { return 1; }\n", "w.c", strong));
 }
+
+#[test]
+fn a_function_is_weak_by_an_attribute_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "#define HOOK __attribute__((__weak__))\n__attribute__((weak)) void one(void) {}\nHOOK void two(void) {}\n\
+        [[gnu::weak]] void three(void) {}\nint four(int weak) { return weak; }\nvoid five(void);\n";
+    std::fs::write(dir.path().join("a.c"), text).unwrap();
+    let tree = CTree::read(dir.path(), &[UnitFlags { file: "a.c".into(), flags: Vec::new() }]);
+    let weak = ["one", "two", "three", "four", "five", "six"].map(|name| tree.is_weak(name));
+    assert_eq!(weak, [true, true, true, false, false, false]);
+}

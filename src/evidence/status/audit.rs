@@ -52,7 +52,7 @@ impl<'l> Known<'l> {
             owners,
             around: Surroundings {
                 ffi: Arc::new(ffi),
-                constants: Arc::new(tables(globals)),
+                constants: Arc::new(constants.tables()),
                 replaceable: Arc::new(replaceable(globals)),
                 ..Surroundings::default()
             },
@@ -166,10 +166,4 @@ impl<'a> Audited<'a> {
         let reasons: Vec<String> = problems.into_iter().map(|problem| problem.reason).collect();
         Some((line, reasons.join("; ")))
     }
-}
-
-/// The tables of `globals.rs`; they are long, so its lines are read and not its syntax.
-fn tables(text: &str) -> BTreeSet<String> {
-    let names = text.lines().filter_map(|line| line.strip_prefix("pub static ")?.split_once(':'));
-    names.map(|(name, _)| name.trim().to_owned()).filter(|name| !name.starts_with("mut ")).collect()
 }

@@ -181,7 +181,7 @@ impl<'p> Trial<'p> {
         self.subject.is_some() && self.is_built()
     }
 
-    /// Whether drivers' executions have a say in its verdict, behind this run of its harness.
+    /// Whether drivers must judge it, too, after this run of its harness.
     pub fn awaits_drivers(&self, ran: Option<&Ran>) -> bool {
         let is_refuted = matches!(ran, Some((Verdict::Refuted { .. }, _)));
         self.may_run() && self.ask.is_whole() && !is_refuted
