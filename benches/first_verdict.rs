@@ -95,5 +95,5 @@ fn tool(dir: &Path, cache: &Path, args: &[&str]) {
 }
 
 fn mib(dir: &Path) -> u64 {
-    cargo_implfuzz::fuzz::build_cache::size(dir) >> 20
+    cargo_implfuzz::fuzz::build::cache::size(dir) >> 20
 }

@@ -24,10 +24,10 @@ mod support;
 #[path = "peer/mod.rs"]
 mod peer;
 
-use cargo_implfuzz::fuzz::build::{Builder, Built, Counts};
+use cargo_implfuzz::fuzz::build::fuzz_binary::{Builder, Built, Counts};
+use cargo_implfuzz::fuzz::build::overlay::Overlay;
+use cargo_implfuzz::fuzz::build::port_compilation::{Edges, PortIs};
 use cargo_implfuzz::fuzz::campaign::ASAN_OPTIONS;
-use cargo_implfuzz::fuzz::overlay::Overlay;
-use cargo_implfuzz::fuzz::port_compilation::{Edges, PortIs};
 use cargo_implfuzz::harness::registry;
 use cargo_implfuzz::platform::process::Interrupt;
 use cargo_implfuzz::platform::toolchain::{Search, Toolchain};

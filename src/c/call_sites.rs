@@ -56,7 +56,7 @@ fn first(caller: &Function, name: &str, with: &str) -> Option<CallSite> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::port::context::tests::{digest, function, library};
+    use crate::port::prompt::context::tests::{digest, function, library};
 
     #[test]
     fn calls_come_with_their_place_and_the_lines_around_them() {

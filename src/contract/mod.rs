@@ -12,7 +12,7 @@ pub mod file;
 pub mod preconditions;
 pub mod observed;
 pub mod facts;
-pub mod producers;
+pub mod struct_makers;
 pub mod callback;
 pub mod length_inference;
 mod external_effects;

@@ -8,7 +8,7 @@ use crate::event::Reporter;
 use crate::in_place::corpus;
 use crate::in_place::driver::{Driver, Language, drivers};
 use crate::in_place::run::Number;
-use crate::in_place::{breaking, written};
+use crate::in_place::{breaking, driver_check};
 use crate::platform::process::Interrupt;
 use crate::project::Project;
 use camino::{Utf8Path, Utf8PathBuf};
@@ -81,7 +81,7 @@ impl Trials<'_, '_> {
         let name = file.file_stem().unwrap_or(file.as_str()).to_owned();
         let driver = Driver { name, file: file.to_owned(), language: Language::C };
         let dir = work.dir("written");
-        let may_not = written::forbidden(&driver, self.campaigns.parts(), work.place(&dir)?);
+        let may_not = driver_check::forbidden(&driver, self.campaigns.parts(), work.place(&dir)?);
         let ran = match may_not {
             Ok(Some(why)) => return Ok(Tried::MayNotRun(why)),
             Ok(None) => self.campaigns.driven(driver, Inputs::Fuzzed, reporter),

@@ -4,7 +4,7 @@
 use super::names::{Name, of_library, open};
 use super::plan::{PortedFunction, Route};
 use crate::error::{Error, ErrorKind, Result};
-use crate::fuzz::static_library::Checks;
+use crate::fuzz::build::static_library::Checks;
 use crate::judge::Judge;
 use crate::project::port_for_c::port_for_c;
 use crate::project::ported::Ported;

@@ -1,8 +1,8 @@
 //! Finds the code of a C function in a fuzz binary, so that the port can be run without it: a port could compute the
 //! address of the function that it replaces, and call it. `templates/fuzz/runtime/c_code.rs` removes the code.
 
-use super::port_variables::ANCHOR;
 use crate::error::{Error, ErrorKind, Result};
+use crate::fuzz::build::port_variables::ANCHOR;
 use fs_err as fs;
 use object::{Architecture, Object as _, ObjectSymbol as _, SymbolKind};
 use std::collections::BTreeMap;

@@ -5,8 +5,8 @@ use super::isolated_replay::framed;
 use super::libfuzzer_process::reported;
 use super::mutants::{CALL_TIMEOUT_MS, STALLS, all_but, ran_last};
 use super::report::{Alone, AloneOutcome, Said, Told};
-use super::wire_values;
 use crate::error::{Error, ErrorKind, Result};
+use crate::fuzz::values::wire;
 use crate::platform::process::{Exit, Interrupt, Output, time_limits};
 use crate::verdict::Measured;
 use fs_err as fs;
@@ -45,7 +45,7 @@ pub type Kills = Option<BTreeSet<usize>>;
 fn texts(inputs: &[Value]) -> Vec<std::result::Result<String, String>> {
     let mut room = TEXTS;
     let one = |input| {
-        let text = wire_values::to_text(input)?;
+        let text = wire::to_text(input)?;
         room = room.checked_sub(text.len()).ok_or("it is too large together with the inputs before it")?;
         Ok(text)
     };
@@ -96,7 +96,7 @@ impl Campaign {
             let silence =
                 || ends.remove(&number).unwrap_or_else(|| "the harness reported nothing about it".into());
             let said = said.remove(&number).ok_or_else(silence)?;
-            match wire_values::of_text(&said.plain) {
+            match wire::of_text(&said.plain) {
                 Some(canonical) if said.what.is_empty() => Ok(Readable { bytes: said.input, canonical }),
                 _ => Err(said.what),
             }
@@ -172,7 +172,7 @@ impl Campaign {
     ) -> Result<Vec<std::result::Result<Left, String>>> {
         let one = |alone: Alone| match alone.outcome {
             AloneOutcome::Done(record) => {
-                let both = wire_values::of_text(&alone.given).zip(wire_values::of_text(&alone.plain));
+                let both = wire::of_text(&alone.given).zip(wire::of_text(&alone.plain));
                 let left = both.map(|(given, value)| Left { given, value, record });
                 left.ok_or_else(|| "nothing was reported about it".into())
             }

@@ -1,18 +1,11 @@
-//! Builds the fuzz binary and runs it.
+//! Builds the fuzz binary (`build`) and runs it.
 
 pub mod coverage;
-mod runtime_build;
-mod port_variables;
-mod leftovers;
-pub mod overlay;
-pub mod port_compilation;
 pub mod disk_space;
-mod cargo;
-pub mod build_cache;
 pub mod build;
-mod libfuzzer_build;
+pub mod values;
 pub mod report;
-pub mod gate;
+pub mod hidden_gate;
 pub mod parallel;
 pub mod attribution;
 mod libfuzzer_process;
@@ -24,12 +17,8 @@ pub mod mutants;
 pub mod coverage_replay;
 pub mod isolated_replay;
 mod long_inputs;
-pub mod value_json;
-mod wire_values;
 pub mod evaluate_inputs;
 pub mod sanitizer_report;
 mod c_alone;
 pub mod c_code;
 mod changed_copies;
-pub mod standalone;
-pub mod static_library;

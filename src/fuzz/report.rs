@@ -1,6 +1,6 @@
 //! Parses the fuzz process's report from its pipe. Lines without the run's nonce are ignored.
 
-use super::value_json::unhex;
+use crate::fuzz::values::json::unhex;
 use crate::verdict::{Finding, FindingClass, RunStats};
 use serde::Deserialize;
 use std::collections::BTreeMap;

@@ -3,10 +3,10 @@
 
 use super::campaign::{ASAN_OPTIONS, Budget, Campaign, Mutated, Subject, Written, sum};
 use super::libfuzzer_process::Ended;
-use super::port_variables;
 use super::report::{Parts, Told};
-use super::value_json::hex;
 use crate::error::{Error, ErrorKind, Result};
+use crate::fuzz::build::port_variables;
+use crate::fuzz::values::json::hex;
 use crate::platform::process::{Exit, Interrupt, Job, Kind, Limits, Output, Sandbox, Stream, time_limits};
 use crate::verdict::{RunStats, Verdict};
 use fs_err as fs;

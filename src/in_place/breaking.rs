@@ -1,8 +1,8 @@
 //! How C breaks on an input of a driver: the sanitizer's report.
 
-use super::aside;
 use crate::error::Result;
 use crate::fuzz::sanitizer_report::{tidy, with_names};
+use crate::in_place::sandboxed_run;
 use crate::platform::process::{Exit, Interrupt};
 use std::path::Path;
 use std::time::Duration;
@@ -18,10 +18,10 @@ const LIMITS: [&str; 2] = ["-timeout=2", "-rss_limit_mb=1024"];
 /// `C` if it fills its folder, `Environment` if it cannot be started, and Ctrl-C.
 pub fn report(program: &Path, input: &Path, interrupt: &Interrupt) -> Result<Option<String>> {
     let job = |job: crate::platform::process::Job| {
-        let job = with_names(job).limits(aside::sanitised());
+        let job = with_names(job).limits(sandboxed_run::sanitised());
         job.args(LIMITS).arg(input).may_read([input]).timeout(LIMIT)
     };
-    let output = aside::run(program, job, interrupt)?;
+    let output = sandboxed_run::run(program, job, interrupt)?;
     Ok(match output.exit {
         Exit::Code(0) => None,
         Exit::TimedOut => Some("it does not return".to_owned()),

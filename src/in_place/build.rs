@@ -5,7 +5,7 @@ use super::driver::{Driver, Language};
 use super::outside::{self, Outside};
 use super::place::Place;
 use super::runtime::RUNTIME;
-use super::{aside, environment, port, table, tape};
+use super::{environment, port, sandboxed_run, table, tape};
 use crate::c::entries::{CALLED, Entries, ROOM, inline_functions_have_copies};
 use crate::c::flags::old_c_flags;
 use crate::config::Drivers;
@@ -69,7 +69,7 @@ pub struct Built {
 /// `C` if a unit does not compile, `Environment` without the tools, and Ctrl-C.
 pub fn library(parts: Parts, place: Place) -> Result<Built> {
     fs::create_dir_all(place.dir)?;
-    aside::clear(place.dir)?;
+    sandboxed_run::clear(place.dir)?;
     for (name, text) in RUNTIME {
         write_atomic(&place.dir.join(name), text.as_bytes())?;
     }

@@ -1,7 +1,6 @@
 //! The inputs of a driver: libFuzzer runs it with the sanitised library, and keeps few inputs that reach much. Inputs
 //! on which C breaks are found here, once, and kept apart.
 
-use super::aside;
 use super::build::{Parts, flags};
 use super::dictionary;
 use super::driver::{Driver, Language};
@@ -9,6 +8,7 @@ use super::place::Place;
 use super::run::Number;
 use crate::c::flags::old_c_flags;
 use crate::error::{Error, ErrorKind, Result};
+use crate::in_place::sandboxed_run;
 use crate::platform::process::{Exit, Job, Output, time_limits};
 use crate::platform::toolchain::CompilerKind;
 use crate::platform::workspace::write_atomic;
@@ -127,7 +127,7 @@ pub fn sanitised(parts: Parts, place: Place) -> Result<Sanitised> {
             .help("install clang, and leave out `compiler` under [c] in implfuzz.toml"));
     }
     fs::create_dir_all(place.dir)?;
-    aside::clear(place.dir)?;
+    sandboxed_run::clear(place.dir)?;
     let words = place.dir.join(WORDS);
     let dictionary = dictionary::write(parts.library, parts.root, &words)?.then_some(words);
     let compile = |(number, unit): (usize, &Unit)| {
@@ -174,10 +174,13 @@ impl Sanitised {
         let run = |with: &dyn Fn(Job) -> Job| {
             let with = |job: Job| {
                 let job = job.may_write([dir]).may_read(&folders).may_read(&self.dictionary);
-                with(job.limits(aside::sanitised()).args(LIMITS).arg(artifacts(&breaking)))
+                with(job.limits(sandboxed_run::sanitised()).args(LIMITS).arg(artifacts(&breaking)))
             };
-            let ran =
-                aside::run(&program, |job| with(job.env("ASAN_OPTIONS", ASAN_OPTIONS)), place.interrupt);
+            let ran = sandboxed_run::run(
+                &program,
+                |job| with(job.env("ASAN_OPTIONS", ASAN_OPTIONS)),
+                place.interrupt,
+            );
             ran.map_err(|error| match error.kind() {
                 ErrorKind::C => error.context(format!("the driver {}", driver.file)).help(NOTHING_LEFT),
                 _ => error,

@@ -1,9 +1,9 @@
 //! Fuzzes on for one function: libFuzzer begins with the inputs that reach it, and only what takes new edges of this
 //! function counts as new. What is kept are inputs for judging; they are no part of the corpus.
 
-use super::aside;
 use super::corpus::{ASAN_OPTIONS, FORK, LIMITS, artifacts, files};
 use crate::error::{Error, ErrorKind, Result};
+use crate::in_place::sandboxed_run;
 use crate::platform::process::{Interrupt, Job, time_limits};
 use fs_err as fs;
 use object::{Object as _, ObjectSymbol as _};
@@ -101,7 +101,7 @@ impl Focus<'_> {
         let with = |job: Job| {
             let words = self.words.map(|file| format!("-dict={}", file.display()));
             let focus = (!ranges.is_empty()).then_some(&ranges);
-            let job = job.limits(aside::sanitised()).env("ASAN_OPTIONS", ASAN_OPTIONS);
+            let job = job.limits(sandboxed_run::sanitised()).env("ASAN_OPTIONS", ASAN_OPTIONS);
             let job = job.may_write([&new, &begin]).may_write([self.breaking]).may_read(self.words);
             let job = job.env("IMPLFUZZ_KEEP", &new).env("IMPLFUZZ_KNOWN", &begin);
             let job =
@@ -111,7 +111,7 @@ impl Focus<'_> {
             let job = job.args([artifacts(self.breaking), seconds]).arg(&begin);
             job.timeout(time + time_limits::BEYOND_CAMPAIGN)
         };
-        let has_run = match aside::run(self.program, with, interrupt) {
+        let has_run = match sandboxed_run::run(self.program, with, interrupt) {
             Ok(output) => output.exit.success(),
             // The driver fills its folder, which the campaign has told or will tell.
             Err(error) if error.kind() == ErrorKind::C => false,

@@ -11,7 +11,7 @@
 
 pub mod driver;
 pub mod place;
-mod aside;
+mod sandboxed_run;
 mod tape;
 pub mod outside;
 mod padding;
@@ -26,9 +26,9 @@ mod environment;
 pub mod corpus;
 pub mod exported;
 pub mod breaking;
-pub mod written;
+pub mod driver_check;
 pub mod focus;
-pub mod told;
+pub mod difference;
 pub mod watched;
 pub mod run;
 pub mod typed;

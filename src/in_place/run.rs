@@ -1,9 +1,9 @@
 //! Runs a program that judges in place, and reads its report.
 
-use super::aside;
-use super::told::{Difference, Told, parse};
 use super::watched::Call;
 use crate::error::{Error, ErrorKind, Result};
+use crate::in_place::difference::{Difference, Told, parse};
+use crate::in_place::sandboxed_run;
 use crate::platform::process::{Exit, Interrupt, Job, Output};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -352,13 +352,13 @@ fn scripted_with(
 ) -> Result<Output> {
     let folders: BTreeSet<&Path> = inputs.iter().filter_map(|input| input.parent()).collect();
     let with = |job: Job| {
-        more(job.limits(aside::in_place()).may_read(folders))
+        more(job.limits(sandboxed_run::in_place()).may_read(folders))
             .env("LLVM_PROFILE_FILE", "/dev/null")
             .stdin(script)
             .with_report()
             .timeout(timeout)
     };
-    aside::run(program, with, interrupt)
+    sandboxed_run::run(program, with, interrupt)
 }
 
 /// The lines of a report; a panic's text may be cut inside of a character.

@@ -3,8 +3,8 @@
 
 use super::padding::{is_known, is_padded, padding_known_to};
 use super::returned::is_in_memory;
-use super::told::{Difference, Excuse, Place, Told, Words};
 use super::values::{Values, values};
+use crate::in_place::difference::{Difference, Excuse, Place, Told, Words};
 use crate::symbol::{CType, Field, Function, Library, Record, TypeKind};
 
 /// Whether a difference shows that the port is wrong.

@@ -1,6 +1,6 @@
 //! Values that differ, as people write them.
 
-use super::told::Words;
+use crate::in_place::difference::Words;
 use crate::symbol::{CType, TypeKind};
 
 /// A value of C and of the port.

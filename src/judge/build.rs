@@ -3,11 +3,11 @@
 use super::{Judge, compiler_stopped, does_not_compile};
 use crate::error::Result;
 use crate::event::{Event, Reporter};
-use crate::fuzz::build::{Builder, Built, Counts};
-use crate::fuzz::build_cache;
-use crate::fuzz::overlay::Overlay;
-use crate::fuzz::standalone::Standalone;
-use crate::fuzz::static_library::Checks;
+use crate::fuzz::build::cache;
+use crate::fuzz::build::fuzz_binary::{Builder, Built, Counts};
+use crate::fuzz::build::overlay::Overlay;
+use crate::fuzz::build::standalone::Standalone;
+use crate::fuzz::build::static_library::Checks;
 use crate::platform::process::Interrupt;
 use crate::platform::workspace::user_cache;
 use crate::project::FunctionPlan;
@@ -166,7 +166,7 @@ impl<'p> Judge<'p> {
 
     fn builder(&self, bin_dir: &Path, counts: Counts) -> Result<Builder<'p>> {
         let workspace = &self.project.workspace;
-        let target_dir = build_cache::target_dir(&workspace.cache())?;
+        let target_dir = cache::target_dir(&workspace.cache())?;
         let toolchain = self.project.toolchain(self.interrupt)?;
         let usable = user_cache().filter(|dir| fs_err::create_dir_all(dir).is_ok());
         Ok(Builder {

@@ -1,7 +1,7 @@
 //! The error for a tree that does not compile: its cause, and the command that fixes it.
 
 use crate::error::{Error, ErrorKind};
-use crate::fuzz::build::Diagnostic;
+use crate::fuzz::build::fuzz_binary::Diagnostic;
 use crate::project::{FunctionPlan, Project};
 
 /// Maximum number of compiler messages that are shown.

@@ -8,7 +8,7 @@ use crate::contract::types::Judgeable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Reporter;
 use crate::fuzz::campaign::{Budget, Campaign};
-use crate::fuzz::gate::HeldBack;
+use crate::fuzz::hidden_gate::HeldBack;
 use crate::fuzz::isolated_replay::Shipped;
 use crate::harness::emit::space;
 use crate::platform::process::Interrupt;

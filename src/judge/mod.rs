@@ -36,7 +36,7 @@ use crate::digest::{of_parts, sha256};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::evidence::fingerprint::Constants;
-use crate::fuzz::build_cache;
+use crate::fuzz::build::cache;
 use crate::fuzz::campaign::{Budget, Campaign, Subject};
 use crate::harness::{emit, files};
 use crate::platform::process::Interrupt;
@@ -98,7 +98,7 @@ impl<'p> Judge<'p> {
 
     /// The beginning of a build. A user's first build takes longer and says why.
     fn building(&self, what: &str) -> Result<Event> {
-        let first = match build_cache::is_empty(&self.project.workspace.cache())? {
+        let first = match cache::is_empty(&self.project.workspace.cache())? {
             true => "; once for all repositories, this also compiles libFuzzer, the harness runtime and libc",
             false => "",
         };

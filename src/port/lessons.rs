@@ -4,9 +4,11 @@
 //! A fix becomes a lesson only when the build or run that it was meant to cure is green; if anything else is wrong
 //! after it, it is dropped. A shown lesson that did not prevent its failure loses trust.
 
-use super::feedback::{Category, Feedback};
-use super::supervisor::{Outcome, Step};
+pub mod select;
+
 use crate::contract::archetype::Archetype;
+use crate::port::prompt::feedback::{Category, Feedback};
+use crate::port::supervisor::{Outcome, Step};
 use crate::store::MemoryId;
 use crate::store::lesson::{self, Item};
 use crate::symbol::SymbolName;

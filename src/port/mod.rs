@@ -1,38 +1,14 @@
-//! The port of one function: questions to models, the checks of their answers, and the end.
+//! The port of functions: questions to models, the checks of their answers, and the end. `run` uses the modules above it
+//! in the list below.
 
-pub mod c2rust;
-pub mod demo;
-pub mod supervisor;
-pub mod feedback;
-pub mod items;
-pub mod describe_contract;
-pub mod context;
-pub mod prompt;
-mod taking;
-mod sources;
-mod c_variables;
 pub mod history;
-pub mod redo;
-pub mod resume;
+mod step_trace;
+pub mod supervisor;
+pub mod c2rust;
+pub mod prompt;
 pub mod lessons;
-pub mod select_lessons;
-mod proposals;
-pub mod driver_writing;
-pub mod inquiry;
-pub mod contract_proposals;
-pub mod target_proposals;
-pub mod feasibility;
-pub mod result;
-pub mod session;
-mod conclude;
-mod slots;
-pub mod schedule;
-pub mod first_prompt;
-pub mod preview;
-mod function_port;
-mod worker;
-mod step_loop;
-mod scheduler;
+pub mod proposals;
+pub mod plan;
+pub mod function;
 pub mod run;
-mod rejudge_callers;
-pub mod rounds;
+pub mod demo;

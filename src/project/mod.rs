@@ -5,7 +5,7 @@ pub mod init;
 pub mod listing;
 pub mod ported;
 pub mod port_for_c;
-mod makers;
+mod struct_makers;
 mod names;
 mod observed_calls;
 mod options;

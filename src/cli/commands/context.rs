@@ -3,7 +3,7 @@
 use super::{Session, Which};
 use crate::error::{ExitCode, Result};
 use crate::llm::Prompt;
-use crate::port::first_prompt::{Asked, to_prototyper};
+use crate::port::plan::first_prompt::{Asked, to_prototyper};
 use crate::project::init;
 use crate::report::printable;
 use serde_json::{Value, json};

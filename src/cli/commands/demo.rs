@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::platform::doctor::{self, Check, Consent};
 use crate::platform::toolchain::{MENDING_COMMAND, Search};
 use crate::port::demo::{self, Wishes};
-use crate::port::result::End;
+use crate::port::function::result::End;
 use crate::verdict::Grade;
 use serde_json::json;
 use std::path::PathBuf;

@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::error::{ExitCode, Result};
-use crate::fuzz::build_cache::size;
+use crate::fuzz::build::cache::size;
 use crate::platform::doctor::{self, Check, Consent, Installed};
 use crate::platform::toolchain::Search;
 use crate::platform::workspace::user_cache;

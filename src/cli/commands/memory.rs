@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
-use crate::port::feedback::normalised;
+use crate::port::prompt::feedback::normalised;
 use crate::project::Project;
 use crate::report::{Table, printable};
 use crate::store::lesson::{Lesson, Scope};

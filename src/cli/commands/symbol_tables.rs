@@ -4,7 +4,7 @@ use super::cells;
 use crate::count::count;
 use crate::evidence::grade;
 use crate::judge::verify::Judgement;
-use crate::port::result::PortResult;
+use crate::port::function::result::PortResult;
 use crate::project::listing::Cause;
 use crate::report::{Table, printable};
 use crate::store::Totals;

@@ -3,7 +3,7 @@
 use super::{Session, symbol_tables};
 use crate::error::{ExitCode, Result};
 use crate::event::Reporter;
-use crate::port::driver_writing::{Outcome, Written, write};
+use crate::port::proposals::drivers::{Outcome, Written, write};
 use crate::project::Project;
 use crate::report::{Table, printable};
 use crate::store::Store;

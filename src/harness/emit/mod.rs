@@ -22,7 +22,7 @@ pub mod target;
 
 use crate::contract::parameter_roles::Slot;
 use crate::contract::preconditions;
-use crate::contract::producers::maker;
+use crate::contract::struct_makers::maker;
 use crate::contract::types::Contract;
 use crate::error::Result;
 use crate::rust::pretty::pretty;

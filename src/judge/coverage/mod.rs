@@ -14,7 +14,7 @@ use crate::count::count;
 use crate::drivers::Branches;
 use crate::error::Result;
 use crate::event::{Event, Reporter};
-use crate::fuzz::build::Built;
+use crate::fuzz::build::fuzz_binary::Built;
 use crate::fuzz::campaign::{Campaign, Subject};
 use crate::fuzz::coverage::{CSide, Counters, Reached, Tables, counters, probe};
 use crate::fuzz::coverage_replay::{Extent, Inputs, Replay};

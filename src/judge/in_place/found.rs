@@ -3,7 +3,7 @@
 use crate::drivers::{self, Report};
 use crate::error::Result;
 use crate::fuzz::report::readable;
-use crate::in_place::told::{Difference, Told};
+use crate::in_place::difference::{Difference, Told};
 use crate::in_place::typed::Differing;
 use crate::verdict::{CallInPlace, Finding, FindingClass};
 

@@ -5,7 +5,7 @@ use super::{BATCH, Fate, MOST, Tried};
 use crate::count::count;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
-use crate::fuzz::build::{Built, Diagnostic};
+use crate::fuzz::build::fuzz_binary::{Built, Diagnostic};
 use crate::fuzz::campaign::Budget;
 use crate::fuzz::mutants::MutantRun;
 use crate::harness::files::{PORT_MUTANTS_FILE, port_mutants_file};

@@ -2,7 +2,7 @@
 
 use crate::audit::linkage::{CSymbols, Compiled, Linkage, Wanted};
 use crate::error::Result;
-use crate::fuzz::build::compiled_crate;
+use crate::fuzz::build::fuzz_binary::compiled_crate;
 use crate::judge::{Judge, not_rust};
 use crate::project::FunctionPlan;
 use crate::rust::signature::ident;

@@ -3,7 +3,7 @@
 use super::{Grounds, Linked, refused};
 use crate::c::bind::link_name;
 use crate::error::Result;
-use crate::fuzz::build::Built;
+use crate::fuzz::build::fuzz_binary::Built;
 use crate::fuzz::c_code::CCode;
 use crate::fuzz::isolated_replay::Shipped;
 use crate::judge::Judge;

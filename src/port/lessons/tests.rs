@@ -1,8 +1,8 @@
 //! Which lessons are stored, which lose trust, and their text.
 
-use super::super::feedback::{AuditNote, Candidate, audit, compiler, refuted};
 use super::*;
-use crate::fuzz::build::Diagnostic;
+use crate::fuzz::build::fuzz_binary::Diagnostic;
+use crate::port::prompt::feedback::{AuditNote, Candidate, audit, compiler, refuted};
 use crate::store::lesson::{Iteration, Kind, Lesson, Scope};
 use crate::verdict::{Finding, FindingClass};
 

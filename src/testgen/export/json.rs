@@ -1,6 +1,6 @@
 //! Values in the JSON of `docs/testgen.md`: numbers of any width, special floats, bytes and elements.
 
-use crate::fuzz::value_json::{self as json, Many};
+use crate::fuzz::values::json::{self as json, Many};
 use serde_json::Value;
 
 /// Largest number of elements of a literal: people read test files, and the local variables are on a thread's

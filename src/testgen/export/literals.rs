@@ -2,7 +2,7 @@
 
 use super::json::{Prepared, Whole, float, many, shown, within};
 use crate::contract::flat::flat;
-use crate::fuzz::value_json::Many;
+use crate::fuzz::values::json::Many;
 use crate::rust::globals::identifier;
 use crate::symbol::{CType, Field, Library, TypeKind};
 use proc_macro2::{Ident, Literal, TokenStream};

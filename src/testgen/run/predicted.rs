@@ -1,7 +1,7 @@
 //! Compares models' predictions with C's effects by value, because models write one value in many ways.
 
 use super::values::same_by;
-use crate::fuzz::value_json as json;
+use crate::fuzz::values::json;
 use serde_json::{Number, Value};
 
 /// Whether there is a prediction. An empty object, as in the reply's form, is not one.

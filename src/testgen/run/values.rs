@@ -3,7 +3,7 @@
 
 use super::schema::BEFORE;
 use crate::contract::types::Contract;
-use crate::fuzz::value_json::{Many, hex, many, of_float};
+use crate::fuzz::values::json::{Many, hex, many, of_float};
 use crate::symbol::{CType, TypeKind};
 use serde_json::{Map, Value, json};
 

@@ -1,0 +1,4 @@
+//! Inputs and results as text: JSON, and the simpler text of the fuzz process.
+
+pub mod json;
+pub mod wire;

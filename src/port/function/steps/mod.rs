@@ -1,0 +1,303 @@
+//! The state of one function's port on its thread, and its turns with the session. Prompts are in `asking`, c2rust
+//! in `translating`, builds in `building`, runs in `runs` and `in_place`, the rows of the store in `trace`, lessons in `memory`.
+
+mod asking;
+mod building;
+mod in_place;
+mod memory;
+mod runs;
+mod trace;
+mod translating;
+
+pub use runs::Ships;
+
+use crate::config::Maker;
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::Event;
+use crate::judge::in_place::Evidence;
+use crate::judge::proofs::Ran;
+use crate::llm::{Chosen, Permit};
+use crate::port::function::result::{Accepted, PortResult};
+use crate::port::function::session::Session;
+use crate::port::lessons::Lessons;
+use crate::port::plan::redo::old_port;
+use crate::port::prompt::context::PortContext;
+use crate::port::prompt::feedback::{self, AuditNote, Candidate, Feedback};
+use crate::port::prompt::sources::context;
+use crate::port::step_trace::Taking;
+use crate::port::supervisor::{self, Makers, Outcome, PortState, Step, StopReason};
+use crate::project::ported::{PortModule, Ported};
+use crate::project::{FunctionPlan, Project};
+use crate::rust::signature::ident;
+use crate::rust::splice::{Spliced, replace_fn, split};
+use crate::rust::stub_text::stub;
+use crate::rust::unport::back_to_stub;
+use crate::rust::unsafe_code::{UnsafeCode, hiding};
+use crate::verdict::{Finding, Verdict};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Number of functions in a row without an answer that end the run, because the next ones would only wait.
+const TIMED_OUT: u32 = 3;
+
+/// Whether the budget allows a question.
+pub enum Room {
+    Now(Arc<Chosen>, Permit),
+    /// Calls of other functions are under way; afterwards the budget may allow it.
+    Later,
+    Never,
+}
+
+/// The port of one function.
+pub struct FunctionPort<'p> {
+    pub planned: &'p FunctionPlan,
+    /// The name of its binary in this session.
+    bin: String,
+    context: PortContext,
+    pub state: PortState,
+    /// The module's text with the candidate spliced in.
+    spliced: String,
+    binary: Option<PathBuf>,
+    /// The session's count of accepted ports when the candidate was last spliced.
+    tree: u64,
+    /// The verdict of the loop's run on this binary, if its budget covered that of the acceptance run.
+    looped: Option<Verdict>,
+    feedback: Option<Feedback>,
+    finding: Option<Finding>,
+    accepted: Option<Ran>,
+    /// What drivers' executions say of the candidate.
+    in_place: Option<Evidence>,
+    /// The problem of the last candidate, in one line for people.
+    trouble: String,
+    questions: [u32; 2],
+    /// The `unsafe` code of the old port, of which a new one must have less.
+    most_unsafe: Option<UnsafeCode>,
+    /// Whether c2rust was tried.
+    translated: bool,
+    /// The model role, or c2rust, that wrote the last candidate or was asked for one.
+    role: &'static str,
+    /// The model that answered last.
+    model: String,
+    lessons: Lessons,
+    started: Instant,
+    taking: Option<Taking>,
+}
+
+impl<'p> FunctionPort<'p> {
+    /// Gathers what the prompts need. `bin` names its binary.
+    pub fn new(session: &Session<'p>, planned: &'p FunctionPlan, bin: String) -> Result<Self> {
+        let project = session.project;
+        let context = context(project, planned)?;
+        let has_harness = session.has_harness(planned);
+        let context = if has_harness { context } else { context.judged_in_place() };
+        let old = old_port(project, planned, session.redo)?;
+        let most_unsafe = old.as_ref().map(|(_, code)| *code);
+        let context = match old {
+            Some((text, code)) => context.instead_of(text, code),
+            None => context,
+        };
+        let makers = Makers {
+            c2rust: session.transpiler.is_some(),
+            prototypers: session.models.ranks("prototyper"),
+            enhancers: session.models.ranks("enhancer"),
+        };
+        let state = PortState::new(project.config.limits.clone(), makers);
+        let state = if has_harness { state } else { state.without_harness() };
+        let has_drivers = session.place.as_ref().is_some_and(|place| place.judges(planned));
+        let state = if has_drivers { state.with_drivers() } else { state };
+        Ok(Self {
+            planned,
+            bin,
+            context,
+            state,
+            spliced: String::new(),
+            binary: None,
+            tree: 0,
+            looped: None,
+            feedback: None,
+            finding: None,
+            accepted: None,
+            in_place: None,
+            trouble: String::new(),
+            questions: [0; 2],
+            most_unsafe,
+            translated: false,
+            role: "prototyper",
+            model: String::new(),
+            lessons: Lessons::new(planned.function.name.clone()),
+            started: Instant::now(),
+            taking: None,
+        })
+    }
+
+    /// Whether it is about to be put into the tree: until that is done or refused, no other port may change the
+    /// tree.
+    pub fn is_settling(&self) -> bool {
+        supervisor::is_settling(&self.state)
+    }
+
+    /// Records the outcome of a step: a row of the trace, a row for the candidate, a lesson, the supervisor's
+    /// state.
+    ///
+    /// # Errors
+    /// That of the step, and those of the store.
+    pub fn took(&mut self, session: &mut Session<'p>, step: &Step, result: Result<Outcome>) -> Result<()> {
+        let traced = self.end_with(session, &result);
+        let outcome = result?;
+        traced?;
+        self.note(session, step, &outcome)?;
+        self.learn(session, step, &outcome)?;
+        if matches!(&outcome, Outcome::CandidateReceived(text) if self.state.candidate() != Some(text)) {
+            // A finding about the previous candidate does not apply to this one.
+            self.finding = None;
+        }
+        supervisor::apply(&mut self.state, outcome);
+        Ok(())
+    }
+
+    /// Ends the port without an accepted candidate; the tree stays as it was.
+    pub fn stopped(&mut self, session: &mut Session<'p>, reason: StopReason) -> Result<PortResult> {
+        self.begin(session, &Step::Stop(reason))?;
+        self.end(session, (reason.word(), &self.trouble.clone()))?;
+        let (detail, finding) = (self.trouble.clone(), self.finding.take());
+        let result = session.give_up(self.planned, reason, &detail, finding)?;
+        session.timed_out += u32::from(reason == StopReason::ModelTimedOut);
+        if session.timed_out >= TIMED_OUT {
+            let text = format!("{TIMED_OUT} functions in a row were given up without an answer: {detail}");
+            return Err(Error::new(ErrorKind::Model, text).help("check that the model answers at all"));
+        }
+        Ok(result)
+    }
+
+    /// Puts the accepted candidate into the tree. `None` if the tree has changed, because the tree must get exactly
+    /// what was judged.
+    pub fn finish(&mut self, session: &mut Session<'p>) -> Result<Option<PortResult>> {
+        if self.tree != session.tree {
+            supervisor::apply(&mut self.state, Outcome::TreeMoved);
+            self.say(session, "another port entered the tree: this one is judged again together with it");
+            return Ok(None);
+        }
+        self.begin(session, &Step::Done)?;
+        self.end(session, ("accepted", ""))?;
+        let internal = || Error::new(ErrorKind::Internal, "accepted without a verdict");
+        let (verdict, apart) = self.accepted.take().ok_or_else(internal)?;
+        let by = match self.state.maker() {
+            Maker::C2rust => Maker::C2rust.word().to_owned(),
+            Maker::Model => session.models.name(self.role, self.state.rank()),
+        };
+        let module = self.spliced.clone();
+        let in_place = self.in_place.take();
+        session.accept(self.planned, Accepted { module, verdict, apart, in_place, by }).map(Some)
+    }
+
+    /// The maker of the last candidate, or of the last reply without one.
+    fn maker(&self) -> String {
+        match self.state.maker() {
+            Maker::C2rust => Maker::C2rust.word().to_owned(),
+            Maker::Model => self.model.clone(),
+        }
+    }
+
+    /// The number of candidates and of replies without one, from 1.
+    fn number(&self) -> u32 {
+        self.questions.iter().sum::<u32>() + u32::from(self.translated)
+    }
+
+    /// Reports the current step.
+    pub fn say(&self, session: &mut Session, step: impl Into<String>) {
+        let (symbol, attempt) = (self.planned.function.name.clone(), self.number());
+        session.reporter.event(Event::SymbolStep { symbol, attempt, step: step.into() });
+    }
+
+    /// Audits the candidate, and splices it into its module's text.
+    pub fn audit_and_splice(&mut self, session: &mut Session<'p>) -> Result<Outcome> {
+        self.say(session, "audit");
+        self.tree = session.tree;
+        self.in_place = None;
+        let text = self.state.candidate().unwrap_or_default().to_owned();
+        let module = self.module_without(session.project)?;
+        let report = session.judge.audit_reply(self.planned, &text, &module)?;
+        let mut notes: Vec<AuditNote> = report
+            .problems
+            .iter()
+            .map(|p| AuditNote { line: p.line, rule: format!("{:?}", p.rule), reason: p.reason.clone() })
+            .collect();
+        if notes.is_empty() {
+            let name = ident(&self.planned.function).to_string();
+            match split(&text, &name).map(|parts| replace_fn(&module, &name, &parts.item, &parts.helpers)) {
+                Some(spliced) => match spliced? {
+                    Spliced::Done(text) => self.spliced = text,
+                    Spliced::Conflict(conflict) => {
+                        notes.push(AuditNote {
+                            line: 1,
+                            rule: "Requested".into(),
+                            reason: conflict.to_string(),
+                        });
+                    }
+                },
+                None => notes.push(AuditNote {
+                    line: 1,
+                    rule: "Requested".into(),
+                    reason: format!("there is no `fn {name}`"),
+                }),
+            }
+        }
+        if notes.is_empty() {
+            notes.extend(self.too_unsafe());
+        }
+        if notes.is_empty() {
+            return Ok(Outcome::AuditPassed);
+        }
+        let file = self.file();
+        for note in &notes {
+            self.say(session, format!("audit: {file}:{}: {}", note.line, note.reason));
+        }
+        let shown: Vec<String> = notes.iter().map(|n| format!("{file}:{}: {}", n.line, n.reason)).collect();
+        let key = notes.iter().map(|n| n.reason.as_str()).collect::<Vec<_>>().join("; ");
+        self.feedback = Some(feedback::audit(&Candidate { file: &file, first_line: 1, text: &text }, &notes));
+        self.trouble = shown.join("; ");
+        Ok(Outcome::AuditRejected(feedback::normalised(&key)))
+    }
+
+    /// Why a candidate that was spliced is not safer than the old port, where that is asked for.
+    fn too_unsafe(&self) -> Option<AuditNote> {
+        let most = self.most_unsafe?;
+        let module = PortModule::read(self.spliced.clone());
+        let name = ident(&self.planned.function).to_string();
+        let own = module.own_items(&name);
+        let code = UnsafeCode::of(own.iter().copied());
+        let hidden = hiding(own, &name);
+        let reason = match hidden.first() {
+            Some(helper) => format!(
+                "`{helper}` is safe to call with any argument, but has `unsafe` code: make it an `unsafe fn`, or \
+                 keep the `unsafe` block in `{name}`"
+            ),
+            None if !code.is_less_than(most) => format!(
+                "its `unsafe` code is {} tokens in {} places, that of the old port {} tokens in {} places: use \
+                 fewer places without more code, or at least a quarter less code in no more places",
+                code.tokens, code.places, most.tokens, most.places
+            ),
+            None => return None,
+        };
+        Some(AuditNote { line: 1, rule: "Safer".into(), reason })
+    }
+
+    /// The module in the tree, with a stub in place of an older port of the function.
+    fn module_without(&self, project: &Project) -> Result<String> {
+        let function = &self.planned.function;
+        let module = project.module(&function.module)?;
+        match module.state(function) {
+            Ported::Yes => {
+                let name = ident(function).to_string();
+                back_to_stub(module.text(), &name, &stub(&self.planned.bound()))
+            }
+            Ported::Stub | Ported::Missing => Ok(module.text().to_owned()),
+        }
+    }
+
+    /// The audit's name for the candidate's text, which is in no file yet.
+    fn file(&self) -> String {
+        format!("candidate for src/{}.rs", self.planned.function.module)
+    }
+}
