@@ -15,6 +15,7 @@ pub mod config;
 pub mod store;
 pub mod llm;
 // layer 2: the two languages
+pub mod libc_facts;
 pub mod c;
 pub mod contract;
 pub mod rust;

@@ -3,10 +3,10 @@
 //!
 //! `translate` finds out which lines a compiler accepts.
 
+use super::layout_assertions;
 use super::merge::Merged;
-use crate::symbol::{Library, Linkage, Record, RelPath, SymbolKey};
+use crate::symbol::{Library, Linkage, RelPath, SymbolKey};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 /// The subject of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,27 +66,11 @@ pub(super) fn lines(merged: &Merged) -> BTreeMap<RelPath, Vec<Line>> {
         }
     }
     for (key, record) in &merged.library.records {
-        if let (Some(unit), Some(text)) = (merged.record_units.get(key), assertion(record)) {
+        if let (Some(unit), Some(text)) = (merged.record_units.get(key), layout_assertions::assertion(record))
+        {
             let line = Line { subject: Subject::Record(key.clone()), text, unless_macro: None };
             lines.entry(unit.clone()).or_default().push(line);
         }
     }
     lines
-}
-
-/// A layout assertion: size, alignment and offsets from libclang, which bindgen uses too. `None` for a record
-/// without a name or a layout.
-fn assertion(record: &Record) -> Option<String> {
-    if !record.complete || record.c_name.is_empty() {
-        return None;
-    }
-    let name = &record.c_name;
-    let mut facts = format!("sizeof({name}) == {} && __alignof__({name}) == {}", record.size, record.align);
-    // C has no `offsetof` for a bit-field.
-    for field in record.fields.iter().filter(|f| f.bits.is_none() && !f.name.is_empty()) {
-        let offset = field.offset?;
-        write!(facts, " && __builtin_offsetof({name}, {}) == {}", field.name, offset / 8)
-            .expect("a String takes all text");
-    }
-    Some(format!("_Static_assert({facts}, \"layout of {name}\");"))
 }

@@ -91,7 +91,11 @@ pub(super) fn why_left_out(path: &Utf8Path, exclude: &[String]) -> Option<String
         .components()
         .map(|c| c.as_str())
         .find(|c| LEFT_OUT_FOLDERS.contains(&c.to_ascii_lowercase().as_str()))?;
-    Some(format!("in a folder called `{folder}`"))
+    let drivers = match folder.to_ascii_lowercase().starts_with("fuzz") {
+        true => "; `cargo implfuzz drivers` runs the drivers there",
+        false => "",
+    };
+    Some(format!("in a folder called `{folder}`{drivers}"))
 }
 
 fn excludes(pattern: &str, path: &Utf8Path) -> bool {

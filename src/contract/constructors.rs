@@ -44,13 +44,22 @@ fn constructed<'a>(library: &Library, function: &'a Function) -> BTreeSet<&'a st
     });
     let needs = |record: &str| {
         let null_checked = |p: &Param| p.uses.iter().any(|u| u.kind == UseKind::NullCheck);
-        let takes = |p: &Param| target(&p.ty).and_then(self::record) == Some(record) && !null_checked(p);
+        let takes = |p: &Param| {
+            target(&p.ty).and_then(self::record) == Some(record) && (!null_checked(p) || is_given_back(p))
+        };
         function.params.iter().any(takes)
     };
     // A function that needs a value of the record, such as the step to a list's next node, does not construct one.
     let returned = target(&function.ret).unwrap_or(&function.ret);
     let returned = record(returned).filter(|record| !returned.is_const && !needs(record));
     made.chain(returned).collect()
+}
+
+/// Whether the function returns this argument, or a place in it, and puts nothing else in its place.
+fn is_given_back(param: &Param) -> bool {
+    let is_used = |is: fn(&UseKind) -> bool| param.uses.iter().any(|used| is(&used.kind));
+    is_used(|kind| matches!(kind, UseKind::Returned | UseKind::ReturnedInside))
+        && !is_used(|kind| matches!(kind, UseKind::Reassigned))
 }
 
 /// The target type of a pointer, or the element type of an array.

@@ -1,7 +1,7 @@
 //! Which functions reach out of the library, to sockets, threads, files or the terminal, directly or through a
 //! callee. `contract::tier` decides what follows from it.
 
-use super::libc::{self, Effect};
+use crate::libc_facts::{self as libc, Effect};
 use crate::symbol::{Function, Library, SymbolKey};
 use std::collections::HashMap;
 

@@ -2,9 +2,9 @@
 //!
 //! This module collects facts only; `contract::infer` derives roles from them.
 
-use super::libc::{self, PointerUse};
 use super::observed::{Calls, Observed};
 use super::types::Direction;
+use crate::libc_facts::{self as libc, PointerUse};
 use crate::symbol::{Access, Function, Library, LibraryIndex, Param, TypeKind, UseKind};
 use std::collections::{BTreeMap, HashMap};
 

@@ -4,27 +4,23 @@
 //! here the function becomes one step in a call sequence that other functions of the library begin and end.
 
 mod call;
+mod life;
 
 use super::constructors::{Constructors, record, target};
 use super::facts::FactTable;
 use super::flat::flat;
 use super::infer::{constants, reason_of, roles_where, sets_errno};
 use super::length_inference::{MAX_OF_STEP, free_lengths};
-use super::libc::{is_answered, is_on_descriptors};
 use super::parameter_roles;
 use super::returned::returns_of;
 use super::types::{
     Contract, Direction, GlobalUse, Harness, Life, Parameter, Returns, Role, Sequence, Signature,
 };
 use super::{borrowed, likely, state};
+use crate::libc_facts::{is_answered, is_on_descriptors};
 use crate::symbol::{Access, Function, Library, Linkage, Param, Record, TypeKind, UseKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Words in the name of a destructor.
-const ENDS: [&str; 13] = [
-    "destroy", "free", "delete", "close", "end", "fini", "release", "dispose", "term", "destruct", "cleanup",
-    "deinit", "uninit",
-];
 /// The path of the file that handles are opened on.
 const FILE: &str = "implfuzz.file";
 /// Largest number of other operations in a call sequence.
@@ -264,31 +260,6 @@ impl<'a> Handles<'a> {
 
     fn first_handle(&self, of: &str, function: &Function) -> Option<usize> {
         function.params.iter().position(|p| target(&p.ty).and_then(record) == Some(of))
-    }
-
-    /// Whether the function makes, uses or ends its first handle.
-    fn life(&self, of: &str, function: &Function) -> Life {
-        let Some(first) = self.first_handle(of, function) else {
-            return if self.returns_new(function, of) { Life::Makes } else { Life::Uses };
-        };
-        let named = |words: &[&str]| {
-            // `gzclose`: a word of five letters or more may follow a prefix without a separator.
-            let fits = |own: &str, word: &str| own == word || word.len() >= 5 && own.ends_with(word);
-            let own = super::constructors::words(&function.c_name);
-            own.iter().any(|own| words.iter().any(|word| fits(own, word)))
-        };
-        let own = self.facts.of(function, first);
-        let is_maker = self.constructors.of_record(of).iter().any(|f| f.key == function.key);
-        let takes = function.params.iter().filter(|p| target(&p.ty).and_then(record) == Some(of)).count();
-        if own.freed || named(&ENDS) && takes == 1 {
-            Life::Ends
-        } else if is_maker && !named(&["reset"])
-            || takes == 2 && first == 0 && named(&["copy", "clone", "dup"])
-        {
-            Life::Makes
-        } else {
-            Life::Uses
-        }
     }
 
     /// The functions that the harness of `step` calls besides it.

@@ -6,12 +6,12 @@ use super::facts::{FactTable, Facts, direction};
 use super::flat::flat;
 use super::learned;
 use super::length_inference::{Size, free_lengths, inferred_max, length_partners};
-use super::libc::{self, is_answered};
 use super::parameter_roles::{self, MAX, most, prototype};
 use super::returned::{self, returns_of};
 use super::safe_signature::{rules, signature_of};
 use super::state;
 use super::types::{Contract, Direction, Harness, Judgeable, Parameter, Role, Signature};
+use crate::libc_facts::{self as libc, is_answered};
 use crate::symbol::{CType, Function, Library, Param, TypeKind};
 
 /// Larger constants of the C text do not widen buffers.

@@ -5,7 +5,6 @@ pub mod parameter_roles;
 pub mod types;
 pub mod slots;
 pub mod archetype;
-pub mod libc;
 mod sound;
 pub mod fits;
 pub mod file;

@@ -7,13 +7,13 @@ use super::file;
 use super::infer::{constants, sets_errno};
 use super::learned::contradicted;
 use super::length_inference::inferred_max;
-use super::libc::is_answered;
 use super::observed::Observed;
 use super::parameter_roles::{Typed, Value};
 use super::returned::returns_of;
 use super::safe_signature::signature_of;
 use super::state;
 use super::types::{Contract, Direction, GlobalUse, Harness, Parameter, Returns, Role};
+use crate::libc_facts::is_answered;
 use crate::symbol::{Function, Library, TypeKind};
 
 /// The parts of a contract besides the parameters' roles.

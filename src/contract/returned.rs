@@ -4,9 +4,9 @@ use super::facts::{FactTable, Facts, identifiers};
 use super::file::TABLE;
 use super::flat::flat;
 use super::learned::contradicted_result;
-use super::libc;
 use super::parameter_roles;
 use super::types::{Returns, Role};
+use crate::libc_facts as libc;
 use crate::symbol::{CType, Function, Library, Returned, SymbolKey, TypeKind, UseKind};
 
 /// Depth to which callees are followed to find an allocation.

@@ -3,8 +3,8 @@
 
 use super::facts::identifiers;
 use super::flat::{flat, size};
-use super::libc::{is_answered, only_computes};
 use super::types::{Contract, Direction, GlobalUse};
+use crate::libc_facts::{is_answered, only_computes};
 use crate::symbol::{CType, Function, Global, Library, LibraryIndex, SymbolKey, TypeKind};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,9 +4,9 @@
 use super::facts::FactTable;
 use super::flat::flat;
 use super::infer::{constants, sets_errno};
-use super::libc::is_answered;
 use super::state;
 use super::types::{Contract, Harness, Judgeable, Returns, Signature};
+use crate::libc_facts::is_answered;
 use crate::symbol::{CType, Function, Library, SymbolName, TypeKind};
 use std::collections::BTreeSet;
 

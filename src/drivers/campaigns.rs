@@ -21,7 +21,7 @@ const REPLAY: Duration = Duration::from_secs(120);
 
 /// The library, built for its drivers.
 pub(super) struct Campaigns<'w, 'p> {
-    work: &'w Work<'p>,
+    pub work: &'w Work<'p>,
     parts: Parts<'w>,
     /// The folder of `built`.
     watched: PathBuf,

@@ -48,8 +48,10 @@ pub fn fault_places(project: &Project, report: &Report, interrupt: &Interrupt) -
         let told = told.collect::<Result<Vec<_>>>()?;
         let mut places: BTreeMap<(String, String, String), (usize, PathBuf)> = BTreeMap::new();
         for (input, report) in sample.into_iter().zip(told) {
-            let Some(report) = report else { continue };
-            let place = place(&report, driver.file.file_name().unwrap_or_default());
+            let not_again =
+                || ("it ran to its end when it was tried again".to_owned(), String::new(), String::new());
+            let name = driver.file.file_name().unwrap_or_default();
+            let place = report.map_or_else(not_again, |report| place(&report, name));
             places.entry(place).or_insert((0, input.clone())).0 += 1;
         }
         all.extend(places.into_iter().map(|((what, place, from), (inputs, first))| FaultPlace {

@@ -16,8 +16,10 @@ use std::path::Path;
 #[derive(Debug)]
 pub struct KnownReach<'p> {
     project: &'p Project,
-    /// What they reached; `None` where the library or one of them has changed since, or none has run.
-    reached: Option<BTreeSet<SymbolName>>,
+    /// What they reached, without those that changed since they ran, or have not run.
+    reached: BTreeSet<SymbolName>,
+    /// Whether all of them ran, and neither they nor the library changed since.
+    have_all_run: bool,
 }
 
 /// What is known of the drivers and one function.
@@ -25,7 +27,7 @@ pub struct KnownReach<'p> {
 pub enum Reachability {
     Reached,
     Unreached,
-    /// Drivers have not run since the last change.
+    /// No driver that ran reaches it, and some have not run since the last change.
     NotRun,
     /// Its calls cannot be judged, with the reason.
     NotJudged(&'static str),
@@ -54,27 +56,26 @@ pub fn known_reach(project: &Project) -> Result<Option<KnownReach<'_>>> {
     if found.is_empty() {
         return Ok(None);
     }
-    let mut reached = Some(BTreeSet::new());
+    let (mut reached, mut have_all_run) = (BTreeSet::new(), true);
     for driver in &found {
         let made_of = work.made_of(driver);
         let text = fs::read_to_string(record(&work.dir("corpora").join(&driver.name)));
-        let names = text.ok().and_then(|text| {
-            let names = text.strip_prefix(&made_of)?.lines().map(SymbolName::new);
-            Some(names.collect::<BTreeSet<_>>())
-        });
-        reached = reached.zip(names).map(|(all, names)| all.into_iter().chain(names).collect());
+        match text.ok().as_ref().and_then(|text| text.strip_prefix(&made_of)) {
+            Some(names) => reached.extend(names.lines().map(SymbolName::new)),
+            None => have_all_run = false,
+        }
     }
-    Ok(Some(KnownReach { project, reached }))
+    Ok(Some(KnownReach { project, reached, have_all_run }))
 }
 
 impl KnownReach<'_> {
     /// What is known of a function.
     pub fn of(&self, function: &Function) -> Reachability {
-        match (&self.reached, why_not(&self.project.library, function)) {
-            (_, Some(why)) => Reachability::NotJudged(why),
-            (None, None) => Reachability::NotRun,
-            (Some(reached), None) if reached.contains(&function.name) => Reachability::Reached,
-            (Some(_), None) => Reachability::Unreached,
+        match why_not(&self.project.library, function) {
+            Some(why) => Reachability::NotJudged(why),
+            None if self.reached.contains(&function.name) => Reachability::Reached,
+            None if self.have_all_run => Reachability::Unreached,
+            None => Reachability::NotRun,
         }
     }
 }
@@ -85,6 +86,12 @@ pub(super) fn keep(project: &Project, driven: &Driven, dir: &Path, made_of: &str
     let names = driven.reached().into_iter().map(|number| functions[number].name.to_string());
     let lines: Vec<String> = std::iter::once(made_of.to_owned()).chain(names).collect();
     write_atomic(&record(dir), lines.join("\n").as_bytes())
+}
+
+/// Keeps that a driver cannot be used, so that it reaches nothing.
+pub(super) fn keep_nothing(dir: &Path, made_of: &str) -> Result<()> {
+    fs::create_dir_all(dir)?;
+    write_atomic(&record(dir), made_of.as_bytes())
 }
 
 fn record(corpus: &Path) -> std::path::PathBuf {

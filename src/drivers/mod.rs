@@ -31,11 +31,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::evidence::fingerprint::drivers_hash;
 use crate::in_place::build::{self, Parts, flags};
+use crate::in_place::build_site::Place;
 use crate::in_place::candidates::Candidates;
 use crate::in_place::corpus::Corpus;
 use crate::in_place::driver::{Driver, drivers};
 use crate::in_place::focus as focused;
-use crate::in_place::place::Place;
 use crate::in_place::run::{self, Number, Reach};
 use crate::in_place::table::why_not;
 use crate::platform::process::Interrupt;
@@ -43,6 +43,7 @@ use crate::project::Project;
 use crate::symbol::{LibraryIndex, SymbolName};
 use camino::{Utf8Path, Utf8PathBuf};
 use campaigns::Campaigns;
+use fs_err as fs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -105,6 +106,8 @@ pub struct Unreached {
     pub symbol: SymbolName,
     /// The nearest caller that a driver reaches, and the number of inputs that do so.
     pub caller: Option<(SymbolName, usize)>,
+    /// A driver whose text has its name: its inputs do not get there.
+    pub named_by: Option<Utf8PathBuf>,
 }
 
 /// A driver that does not build, or that libFuzzer cannot run.
@@ -194,9 +197,14 @@ fn driven(
     let (mut all, mut left_out) = (Vec::new(), Vec::new());
     for driver in found {
         let file = driver.file.clone();
+        let work = campaigns.work;
+        let (dir, made_of) = (work.dir("corpora").join(&driver.name), work.made_of(&driver));
         match campaigns.driven(driver, inputs, reporter) {
             Ok(driven) => all.push(driven),
-            Err(error) if error.kind() == ErrorKind::C => left_out.push(Unusable { file, error }),
+            Err(error) if error.kind() == ErrorKind::C => {
+                known::keep_nothing(&dir, &made_of)?;
+                left_out.push(Unusable { file, error });
+            }
             Err(error) => return Err(error),
         }
     }
@@ -296,6 +304,8 @@ fn report(project: &Project, drivers: Vec<Driven>, left_out: Vec<Unusable>) -> R
     let mut report = Report { drivers, left_out, unreached: Vec::new(), not_judged };
     let reached = report.reached();
     let callers = callers(project);
+    let texts: Vec<(&Utf8Path, String)> =
+        report.drivers.iter().filter_map(|one| text(project, one)).collect();
     let missing = (0..functions.len()).filter(|number| !reached.contains(number));
     report.unreached = missing
         .map(|number| {
@@ -305,10 +315,24 @@ fn report(project: &Project, drivers: Vec<Driven>, left_out: Vec<Unusable>) -> R
                 all.filter(|reach| reach.calls.contains_key(&caller)).count()
             };
             let caller = caller.map(|caller| (functions[caller].name.clone(), inputs(caller)));
-            Unreached { symbol: functions[number].name.clone(), caller }
+            let names = |(_, text): &&(&Utf8Path, String)| has_word(text, &functions[number].c_name);
+            let named_by = texts.iter().find(names).map(|(file, _)| (*file).to_owned());
+            Unreached { symbol: functions[number].name.clone(), caller, named_by }
         })
         .collect();
     report
+}
+
+/// The file and the text of a driver, if it can be read.
+fn text<'d>(project: &Project, driven: &'d Driven) -> Option<(&'d Utf8Path, String)> {
+    let file = &driven.driver.file;
+    Some((file, fs::read_to_string(project.root().ok()?.join(file)).ok()?))
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(word)
+        .any(|(at, _)| !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part))
 }
 
 /// The callers of each function, by position.

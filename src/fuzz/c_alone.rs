@@ -2,7 +2,7 @@
 //! decides from the results.
 
 use super::attribution::{CRun, attribute, class, disagree};
-use super::campaign::{Campaign, Subject};
+use super::campaign::{ASAN_OPTIONS, Campaign, Subject};
 use super::isolated_replay::{PRECONDITION, framed};
 use super::libfuzzer_process::reported;
 use super::report::{AloneOutcome, Found, Told};
@@ -131,7 +131,7 @@ impl Campaign {
         if unguarded {
             // The sanitizer starts a program that finds names and lines.
             let sandbox = own.sandbox(Kind::Driver);
-            job = with_names(job.env("IMPLFUZZ_UNGUARDED", "1").sandbox(sandbox));
+            job = with_names(job.env("IMPLFUZZ_UNGUARDED", "1").sandbox(sandbox), ASAN_OPTIONS);
         }
         self.told(job, interrupt)
     }

@@ -1,7 +1,7 @@
 //! A campaign: a target, its inputs and limits, and a budget. `run_campaign` runs it.
 
 use super::c_code::CCode;
-use crate::fuzz::hidden_gate::HeldBack;
+use crate::fuzz::held_back::HeldBack;
 use crate::symbol::SymbolName;
 use crate::verdict::RunStats;
 use std::collections::BTreeSet;

@@ -5,7 +5,7 @@ pub mod disk_space;
 pub mod build;
 pub mod values;
 pub mod report;
-pub mod hidden_gate;
+pub mod held_back;
 pub mod parallel;
 pub mod attribution;
 mod libfuzzer_process;

@@ -1,6 +1,5 @@
 //! Reports of sanitizers: how to get them with names and lines, and the part of them that is kept.
 
-use super::campaign::ASAN_OPTIONS;
 use crate::platform::process::{Interrupt, Job, Kind, Sandbox, time_limits};
 use crate::platform::toolchain::Search;
 use std::ffi::OsString;
@@ -63,9 +62,10 @@ fn name_in(said: &str) -> Option<String> {
     Some(name.trim_start_matches('_').strip_prefix("interceptor_").unwrap_or(name).to_owned())
 }
 
-/// Lets the sanitizer of a job write stack traces with names and lines, if a symbolizer is found. The sanitizer starts it.
-pub fn with_names(job: Job) -> Job {
-    let options = format!("{ASAN_OPTIONS}:symbolize=1:malloc_context_size=8");
+/// Lets the sanitizer of a job, which has these options, write stack traces with names and lines, if a symbolizer is found.
+/// The sanitizer starts it.
+pub fn with_names(job: Job, options: &str) -> Job {
+    let options = format!("{options}:symbolize=1:malloc_context_size=8");
     match Search::from_env().program(&["llvm-symbolizer"]) {
         Some(path) => job
             .may_read(installation(&path))

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::fuzz::sanitizer_report::{tidy, with_names};
+use crate::in_place::corpus::ASAN_OPTIONS;
 use crate::in_place::sandboxed_run;
 use crate::platform::process::{Exit, Interrupt};
 use std::path::Path;
@@ -18,7 +19,7 @@ const LIMITS: [&str; 2] = ["-timeout=2", "-rss_limit_mb=1024"];
 /// `C` if it fills its folder, `Environment` if it cannot be started, and Ctrl-C.
 pub fn report(program: &Path, input: &Path, interrupt: &Interrupt) -> Result<Option<String>> {
     let job = |job: crate::platform::process::Job| {
-        let job = with_names(job).limits(sandboxed_run::sanitised());
+        let job = with_names(job, ASAN_OPTIONS).limits(sandboxed_run::sanitised());
         job.args(LIMITS).arg(input).may_read([input]).timeout(LIMIT)
     };
     let output = sandboxed_run::run(program, job, interrupt)?;

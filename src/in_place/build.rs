@@ -3,13 +3,13 @@
 use super::candidates::Candidates;
 use super::driver::{Driver, Language};
 use super::outside::{self, Outside};
-use super::place::Place;
 use super::runtime::RUNTIME;
 use super::{environment, port, sandboxed_run, table, tape};
 use crate::c::entries::{CALLED, Entries, ROOM, inline_functions_have_copies};
 use crate::c::flags::old_c_flags;
 use crate::config::Drivers;
 use crate::error::{Error, ErrorKind, Result};
+use crate::in_place::build_site::Place;
 use crate::platform::process::{Job, time_limits};
 use crate::platform::toolchain::CompilerKind;
 use crate::platform::workspace::write_atomic;
@@ -24,9 +24,20 @@ use std::path::{Path, PathBuf};
 
 /// Functions keep their calls: what is inlined has no entry. String literals keep their symbols, which say how long they
 /// are: a text may go on behind its first NUL.
-const PATCHABLE: [&str; 10] = [
-    "-O1", "-g0", "-w", "-fno-pie", "-fno-lto", "-fno-inline", "-fno-optimize-sibling-calls",
-    "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-Wa,-L",
+/// Conversions of floats that no integer can hold are told: `judge.c` has the function that the compiler calls.
+const PATCHABLE: [&str; 12] = [
+    "-O1",
+    "-g0",
+    "-w",
+    "-fno-pie",
+    "-fno-lto",
+    "-fno-inline",
+    "-fno-optimize-sibling-calls",
+    "-fno-stack-protector",
+    "-U_FORTIFY_SOURCE",
+    "-Wa,-L",
+    "-fsanitize=float-cast-overflow",
+    "-fsanitize-recover=float-cast-overflow",
 ];
 /// gcc also passes arguments in its own ways where it sees all callers.
 const PATCHABLE_GCC: [&str; 4] = ["-fno-ipa-sra", "-fno-ipa-cp", "-fno-ipa-ra", "-fno-partial-inlining"];

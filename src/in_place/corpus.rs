@@ -4,10 +4,10 @@
 use super::build::{Parts, flags};
 use super::dictionary;
 use super::driver::{Driver, Language};
-use super::place::Place;
 use super::run::Number;
 use crate::c::flags::old_c_flags;
 use crate::error::{Error, ErrorKind, Result};
+use crate::in_place::build_site::Place;
 use crate::in_place::sandboxed_run;
 use crate::platform::process::{Exit, Job, Output, time_limits};
 use crate::platform::toolchain::CompilerKind;
@@ -35,8 +35,10 @@ pub(super) const LIMITS: [&str; 4] = ["-max_len=4096", "-len_control=0", "-timeo
 
 /// libFuzzer in processes of its own, which go on after a crash.
 pub(super) const FORK: [&str; 3] = ["-ignore_crashes=1", "-ignore_timeouts=1", "-ignore_ooms=1"];
-/// Nobody reads a stack trace here, and a symbolizer takes longer than the run that broke.
-pub(super) const ASAN_OPTIONS: &str = "detect_leaks=0:symbolize=0";
+/// Nobody reads a stack trace here, and a symbolizer takes longer than the run that broke. Blocks that are too large are
+/// refused, as the judge refuses them: that is no fault of C.
+pub(super) const ASAN_OPTIONS: &str =
+    "detect_leaks=0:symbolize=0:allocator_may_return_null=1:max_allocation_size_mb=512";
 /// The most seconds in which further inputs are made, and how many are kept.
 const MORE_SECONDS: u64 = 10;
 const MOST_MORE: usize = 3000;

@@ -69,8 +69,19 @@ pub struct Place {
     pub at: Vec<(usize, u64)>,
     /// The bytes of an aligned word of eight that differ, a bit for each.
     pub bytes: u8,
-    /// The word, where an argument points to it.
+    /// The word.
     pub words: Option<Words>,
+    /// How arguments or the result lead to it.
+    pub way: Option<Way>,
+}
+
+/// A way over pointers to a place, as memory was before the call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Way {
+    /// The argument that it begins with; without one, the result of C.
+    pub argument: Option<usize>,
+    /// How many bytes behind each pointer the next one is, and at last the place.
+    pub offsets: Vec<u64>,
 }
 
 /// Eight bytes that C and a candidate left.
@@ -124,8 +135,16 @@ fn place(word: &str) -> Place {
         Some((argument.parse().ok()?, offset.parse().ok()?))
     };
     let at = at.split('+').filter_map(pointer).collect();
+    let (rest, found) = rest.split_once('>').unwrap_or((rest, ""));
     let (bytes, both) = rest.split_once('=').unwrap_or((rest, ""));
-    Place { at, bytes: bytes.parse().unwrap_or(0), words: two_words(both) }
+    Place { at, bytes: bytes.parse().unwrap_or(0), words: two_words(both), way: way(found) }
+}
+
+fn way(text: &str) -> Option<Way> {
+    let (from, offsets) = text.split_once('.')?;
+    let offsets = offsets.split('.').map(|offset| offset.parse().ok()).collect::<Option<_>>()?;
+    let argument = if from == "r" { None } else { Some(from.parse().ok()?) };
+    Some(Way { argument, offsets })
 }
 
 fn two_words(text: &str) -> Option<Words> {
@@ -146,17 +165,20 @@ mod tests {
 
     #[test]
     fn a_line_of_the_judge_is_read() {
-        let line = "2 3 7 0 read:fewer 0 1:16+0:816@240=4:5:a,?@3,~0:8@0=0:400010:400013 it panicked";
+        let line = "2 3 7 0 read:fewer 0 1:16+0:816@240=4:5:a>0.16.8,?@3=0:1:2>r.40,?@4=0:1:2,~0:8@0=0:400010:400013 it panicked";
         let told = Told::read(&line.split(' ').collect::<Vec<_>>(), |input| PathBuf::from(input));
         assert_eq!((told.difference, told.call, told.failing), (Difference::Memory, 7, None));
         let answer = OtherAnswer { function: "read".into(), how: Answered::Fewer };
         assert_eq!(told.other_answer, Some(answer));
         assert_eq!((told.input, told.excuse, &*told.said), ("3".into(), None, "it panicked"));
         let words = Words { at: 4, c: 5u64.to_le_bytes(), own: 10u64.to_le_bytes() };
-        let first = Place { at: vec![(1, 16), (0, 816)], bytes: 240, words: Some(words) };
-        assert_eq!(told.places, [first, Place { at: Vec::new(), bytes: 3, words: None }]);
+        let way = Way { argument: Some(0), offsets: vec![16, 8] };
+        let first = Place { at: vec![(1, 16), (0, 816)], bytes: 240, words: Some(words), way: Some(way) };
+        assert_eq!(told.places[0], first);
+        let ways: Vec<_> = told.places[1..].iter().map(|place| (place.bytes, place.way.clone())).collect();
+        assert_eq!(ways, [(3, Some(Way { argument: None, offsets: vec![40] })), (4, None)]);
         let words = Words { at: 0, c: 0x400010u64.to_le_bytes(), own: 0x400013u64.to_le_bytes() };
-        assert_eq!(told.excused, [Place { at: vec![(0, 8)], bytes: 0, words: Some(words) }]);
+        assert_eq!(told.excused, [Place { at: vec![(0, 8)], bytes: 0, words: Some(words), way: None }]);
         assert_eq!(told.results, None);
         let result = Told::read(&["1", "1", "1", "2", "-", "1", "=0:ff:0"], |input| PathBuf::from(input));
         assert_eq!((result.excuse, result.places.len()), (Some(Excuse::Moved), 0));

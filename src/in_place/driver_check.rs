@@ -4,10 +4,10 @@
 use super::build::{Parts, flags};
 use super::driver::Driver;
 use super::outside::undefined;
-use super::place::Place;
 use crate::c::text::Surface;
-use crate::contract::libc::{Effect, effect, opens};
 use crate::error::Result;
+use crate::in_place::build_site::Place;
+use crate::libc_facts::{Effect, effect, opens};
 use crate::platform::process::time_limits;
 use crate::symbol::STREAMS;
 use camino::{Utf8Component, Utf8Path};

@@ -1,16 +1,16 @@
 //! Runs a C library with its drivers, and judges functions inside of these executions: where the program calls a
 //! function, C runs, memory is put back, a candidate runs on the same memory, and both results are compared.
 //!
-//! `driver` finds drivers, `written` says whether one that a model wrote may run, `corpus` makes their inputs (with
-//! `dictionary`), `breaking` shows how C breaks on one, `focus` makes further ones for one function.
-//! `exported` makes a driver's program for other machines.
-//! `build` makes the program (with `table`, `runtime`, `returned`, `port`, `outside` and `tape`), `run` runs it (with
-//! `aside`), `told` reads how a candidate was told from C, `watched` what calls look like, `typed` says what a difference means (with `padding`), and
-//! `values` which values differ. The judge itself is C, in `templates/in_place`;
-//! DESIGN.md describes it.
+//! `driver` finds drivers, `driver_check` says whether one that a model wrote may run, `corpus` makes their inputs (with
+//! `dictionary`), `breaking` shows how C breaks on one, `focus` makes further ones for one function. `exported` makes a
+//! driver's program for other machines. `build` makes the program in a `build_site` (with `table`, `runtime`, `returned`,
+//! `port`, `outside` and `tape`), `run` runs it (with `sandboxed_run`), `difference` reads how a candidate was told from C,
+//! `watched` what calls look like. `typed` says what a difference means (with `padding`, `pointee_type` and
+//! `nested_difference`), and `values` which values differ. The judge itself is C, in `templates/in_place`; DESIGN.md
+//! describes it.
 
 pub mod driver;
-pub mod place;
+pub mod build_site;
 mod sandboxed_run;
 mod tape;
 pub mod outside;
@@ -31,5 +31,7 @@ pub mod focus;
 pub mod difference;
 pub mod watched;
 pub mod run;
-pub mod typed;
 pub mod values;
+mod pointee_type;
+mod nested_difference;
+pub mod typed;

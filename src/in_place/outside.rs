@@ -2,8 +2,8 @@
 //! others end the judging of a call.
 
 use super::tape::is_taped;
-use crate::contract::libc::{effect, is_stateless, only_computes};
 use crate::error::{Error, ErrorKind, Result};
+use crate::libc_facts::{effect, is_stateless, only_computes};
 use crate::symbol::{Library, STREAMS};
 use fs_err as fs;
 use object::{Architecture, Object as _, ObjectSection as _, ObjectSymbol as _};

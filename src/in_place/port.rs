@@ -2,8 +2,8 @@
 //! from the arena, like C's blocks; Rust's own libraries get a heap of their own.
 
 use super::candidates::Ports;
-use super::place::Place;
 use crate::error::{Error, ErrorKind, Result};
+use crate::in_place::build_site::Place;
 use crate::platform::process::{Job, time_limits};
 use crate::platform::workspace::write_atomic;
 use camino::Utf8Path;

@@ -38,6 +38,8 @@ pub struct Judged {
     pub distinct: u64,
     /// Calls in which a candidate differs from C, but C differs from itself, too, so that they say nothing.
     pub unsteady: u64,
+    /// Calls in which C itself has undefined behaviour, so that they say nothing.
+    pub undefined: u64,
     /// Candidates that differ from C, by number.
     pub killed: BTreeMap<usize, Told>,
     /// How candidate 0 was told from C with other drivers.
@@ -55,6 +57,7 @@ impl Judged {
         self.judged += one.judged;
         self.distinct += one.distinct;
         self.unsteady += one.unsteady;
+        self.undefined += one.undefined;
         one.killed.into_iter().for_each(|(candidate, told)| self.kill(candidate, told));
         self.also.extend(one.also);
         self.outside = self.outside.take().or(one.outside);
@@ -71,6 +74,13 @@ impl Judged {
     pub fn unsteady(&self) -> Option<String> {
         let calls = self.unsteady;
         (calls > 0).then(|| format!("it differs in {calls} calls in which C differs from itself"))
+    }
+
+    /// That there are calls in which C has undefined behaviour.
+    pub fn undefined(&self) -> Option<String> {
+        let calls = self.undefined;
+        let what = "C converts a float to an integer type that cannot hold it, which is undefined";
+        (calls > 0).then(|| format!("not judged in {calls} calls: {what}"))
     }
 
     fn kill(&mut self, candidate: usize, told: Told) {
@@ -159,9 +169,10 @@ pub fn judge(
             ["killed", _, candidate, ref words @ ..] => {
                 judged.kill(parse(candidate), Told::read(words, |input| nth(inputs, input)));
             }
-            ["judged", _, calls, count, distinct, unsteady, outside] => {
+            ["judged", _, calls, count, distinct, unsteady, undefined, outside] => {
                 (judged.calls, judged.judged) = (parse(calls) as u64, parse(count) as u64);
                 (judged.distinct, judged.unsteady) = (parse(distinct) as u64, parse(unsteady) as u64);
+                judged.undefined = parse(undefined) as u64;
                 judged.outside = (outside != "-").then(|| outside.to_owned());
             }
             _ => {}

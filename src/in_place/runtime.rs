@@ -1,9 +1,9 @@
 //! The judge's own C files. They are the same for all libraries, so that a user compiles them once for each compiler.
 
 use super::driver::Language;
-use super::place::Place;
 use crate::digest::sha256;
 use crate::error::{Error, Result};
+use crate::in_place::build_site::Place;
 use crate::platform::process::{Job, time_limits};
 use crate::platform::workspace::user_cache;
 use camino::Utf8Path;
@@ -12,7 +12,7 @@ use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use std::path::{Path, PathBuf};
 
 /// The judge's own files.
-pub(super) const RUNTIME: [(&str, &str); 29] = [
+pub(super) const RUNTIME: [(&str, &str); 30] = [
     ("in_place.h", include_str!("../../templates/in_place/in_place.h")),
     ("places.c", include_str!("../../templates/in_place/places.c")),
     ("memory.c", include_str!("../../templates/in_place/memory.c")),
@@ -27,6 +27,7 @@ pub(super) const RUNTIME: [(&str, &str); 29] = [
     ("tape.h", include_str!("../../templates/in_place/tape.h")),
     ("answers.c", include_str!("../../templates/in_place/answers.c")),
     ("compare.c", include_str!("../../templates/in_place/compare.c")),
+    ("words.c", include_str!("../../templates/in_place/words.c")),
     ("judge.c", include_str!("../../templates/in_place/judge.c")),
     ("calls.c", include_str!("../../templates/in_place/calls.c")),
     ("branches.c", include_str!("../../templates/in_place/branches.c")),

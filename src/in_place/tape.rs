@@ -1,7 +1,7 @@
 //! The functions of the system whose calls happen once, for C, and are answered for candidates: the lines that
-//! `templates/in_place/tape.c` includes. `contract/libc.txt` says what their arguments mean.
+//! `templates/in_place/tape.c` includes. `libc_facts/functions.txt` says what their arguments mean.
 
-use crate::contract::libc::{Taped, TapedArgument, same_as, taped};
+use crate::libc_facts::{Taped, TapedArgument, same_as, taped};
 use std::collections::BTreeSet;
 
 /// Whether calls of a function are kept on the tape.

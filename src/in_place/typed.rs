@@ -2,10 +2,11 @@
 //! padding have no value, and a port may allocate in another order than C; both can differ although the port is right.
 
 use super::padding::{is_known, is_padded, padding_known_to};
-use super::returned::is_in_memory;
-use super::values::{Values, values};
+use super::values::{Differing, values};
 use crate::in_place::difference::{Difference, Excuse, Place, Told, Words};
-use crate::symbol::{CType, Field, Function, Library, Record, TypeKind};
+use crate::in_place::nested_difference;
+use crate::in_place::pointee_type::{Spot, behind, param_in, within};
+use crate::symbol::{CType, Function, Library, TypeKind};
 
 /// Whether a difference shows that the port is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,14 +15,6 @@ pub enum Meaning {
     Wrong(Option<Differing>),
     /// It may be wrong, with the reason why that is not certain.
     Unclear(&'static str),
-}
-
-/// What differs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Differing {
-    /// `store->size`, or `return value`.
-    pub path: String,
-    pub values: Option<Values>,
 }
 
 impl Meaning {
@@ -42,7 +35,12 @@ pub fn meaning(library: &Library, function: &Function, told: &Told) -> Meaning {
         (_, Some(Excuse::OtherConstant)) => Meaning::Unclear(CONSTANT),
         (_, Some(Excuse::SameStart)) => Meaning::Unclear(SAME_START),
         (_, Some(Excuse::AtEnd)) => Meaning::Unclear(AT_END),
-        (Difference::Memory | Difference::Stack, None) => memory(library, function, &told.places),
+        (Difference::Memory | Difference::Stack, None) => match memory(library, function, &told.places) {
+            Meaning::Wrong(None) => {
+                Meaning::Wrong(nested_difference::differing(library, function, &told.places))
+            }
+            meaning => meaning,
+        },
         (Difference::Variable, None) => {
             let padded = library.globals.iter().any(|global| is_padded(library, &global.ty));
             let is_certain = !padded || has_value(library, function, &mut told.places.iter());
@@ -163,18 +161,6 @@ fn is_number(ty: &CType) -> bool {
     }
 }
 
-/// What lies at a place.
-enum Spot<'l> {
-    /// A value of this type, with its path, so many bytes into it.
-    Field {
-        path: String,
-        ty: &'l CType,
-        into: u64,
-    },
-    Padding,
-    Unknown,
-}
-
 /// What lies at a place. The nearest pointer may lead to a part of a struct to whose start another one leads.
 fn spot<'l>(library: &'l Library, function: &'l Function, place: &Place) -> Spot<'l> {
     let mut pointers = place.at.iter();
@@ -193,98 +179,14 @@ fn spot<'l>(library: &'l Library, function: &'l Function, place: &Place) -> Spot
 
 /// What lies so many bytes behind the pointer in this integer register.
 fn path<'l>(library: &'l Library, function: &'l Function, register: usize, offset: u64) -> Spot<'l> {
-    let in_registers = |ty: &CType| match ty.kind {
-        TypeKind::Float { .. } => Some(false),
-        TypeKind::Record(_) | TypeKind::Unsupported(_) => None,
-        _ => Some(true),
-    };
-    let mut integers = Vec::new();
-    for param in &function.params {
-        match in_registers(&param.ty) {
-            Some(true) => integers.push(param),
-            Some(false) => {}
-            None => return Spot::Unknown,
-        }
-    }
-    // On x86-64 the address of such a result is the first argument.
-    let before = usize::from(cfg!(target_arch = "x86_64") && is_in_memory(library, &function.ret));
-    let Some(param) = register.checked_sub(before).and_then(|at| integers.get(at)) else {
-        return Spot::Unknown;
-    };
-    let TypeKind::Pointer(pointer) = &param.ty.kind else { return Spot::Unknown };
-    let key = match &pointer.kind {
-        TypeKind::Record(key) => key,
-        TypeKind::Bool
-        | TypeKind::Int { .. }
-        | TypeKind::Enum { .. }
-        | TypeKind::Float { .. }
-        | TypeKind::Pointer(_) => {
-            let size = library.size_of(pointer).unwrap_or(1).max(1);
-            let path = format!("{}[{}]", param.name, offset / size);
-            return Spot::Field { path, ty: pointer, into: offset % size };
-        }
-        _ => return Spot::Unknown,
-    };
-    let Some(record) = library.records.get(key) else { return Spot::Unknown };
-    if !is_known(record) {
-        return match is_plain_union(library, record, offset) {
-            true => Spot::Field { path: format!("*{}", param.name), ty: pointer, into: offset },
-            false => Spot::Unknown,
-        };
-    }
-    // Behind the first one may lie others, or something else.
-    match offset < record.size {
-        true => within(library, record, offset, format!("{}->", param.name)),
-        false => Spot::Unknown,
-    }
-}
-
-/// Whether all members of a union are numbers or pointers that cover a byte.
-fn is_plain_union(library: &Library, record: &Record, offset: u64) -> bool {
-    let covers = |field: &Field| {
-        let is_plain = !matches!(field.ty.kind, TypeKind::Record(_) | TypeKind::Array { .. });
-        is_plain && field.bits.is_none() && library.size_of(&field.ty).is_some_and(|size| offset < size)
-    };
-    record.is_union && record.complete && record.fields.iter().all(covers)
-}
-
-fn within<'l>(library: &'l Library, record: &'l Record, offset: u64, before: String) -> Spot<'l> {
-    for field in &record.fields {
-        let Some(start) = field.offset.map(|bits| bits / 8) else { return Spot::Unknown };
-        if let Some(bits) = field.bits {
-            let end = (start * 8 + field.offset.unwrap_or(0) % 8 + u64::from(bits)).div_ceil(8);
-            if (start..end).contains(&offset) {
-                return Spot::Unknown;
-            }
-            continue;
-        }
-        let Some(size) = library.size_of(&field.ty) else { return Spot::Unknown };
-        if (start..start + size).contains(&offset) {
-            let path = format!("{before}{}", field.name);
-            let (ty, into, path) = match &field.ty.kind {
-                TypeKind::Array { of, .. } => {
-                    let size = library.size_of(of).unwrap_or(1).max(1);
-                    (&**of, (offset - start) % size, format!("{path}[{}]", (offset - start) / size))
-                }
-                _ => (&field.ty, offset - start, path),
-            };
-            return match &ty.kind {
-                TypeKind::Record(key) => match library.records.get(key) {
-                    Some(inner) if is_known(inner) => within(library, inner, into, format!("{path}.")),
-                    Some(inner) if is_plain_union(library, inner, into) => Spot::Field { path, ty, into },
-                    Some(_) | None => Spot::Unknown,
-                },
-                _ => Spot::Field { path, ty, into },
-            };
-        }
-    }
-    Spot::Padding
+    param_in(library, function, register)
+        .map_or(Spot::Unknown, |param| behind(library, &param.name, &param.ty, offset))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::symbol::{Param, fixture};
+    use crate::symbol::{Field, Param, Record, fixture};
     use std::collections::BTreeMap;
 
     fn ty(kind: TypeKind) -> CType {
@@ -339,8 +241,12 @@ mod tests {
 
     fn of(difference: Difference, excuse: Option<Excuse>, places: &[Option<(usize, u64)>]) -> Meaning {
         // The second byte, which is padding in a `pair`.
-        let places =
-            places.iter().map(|at| Place { at: at.iter().copied().collect(), bytes: 2, words: None });
+        let places = places.iter().map(|at| Place {
+            at: at.iter().copied().collect(),
+            bytes: 2,
+            words: None,
+            way: None,
+        });
         let told = Told {
             difference,
             input: "input".into(),
@@ -369,7 +275,7 @@ mod tests {
         assert_eq!(memory(&[Some((1, 3)), Some((1, 4))]), path("pair->number"));
         // A pointer into the struct says nothing of what lies behind it, but the one to its start does.
         let place = |at: &[(usize, u64)]| {
-            let place = Place { at: at.to_vec(), bytes: 2, words: None };
+            let place = Place { at: at.to_vec(), bytes: 2, words: None, way: None };
             super::memory(&library(), &two_pointers(), &[place])
         };
         assert_eq!(place(&[(1, 4), (0, 14)]), path("pair->many[1].b"));
@@ -380,7 +286,9 @@ mod tests {
 
     #[test]
     fn bytes_that_are_padding_nowhere_are_values() {
-        let memory = |bytes| memory(&library(), &function(), &[Place { at: Vec::new(), bytes, words: None }]);
+        let memory = |bytes| {
+            memory(&library(), &function(), &[Place { at: Vec::new(), bytes, words: None, way: None }])
+        };
         // `tag` is aligned to 4 and followed by three bytes of padding.
         assert_eq!(memory(0b1110_1110), Meaning::Unclear(PADDING));
         assert_eq!(memory(0b0001_0000), Meaning::Wrong(None));
@@ -409,7 +317,7 @@ mod tests {
             other_answer: None,
             excuse: Some(Excuse::OtherConstant),
             places: Vec::new(),
-            excused: vec![Place { at: at.to_vec(), bytes: 0, words: Some(words) }],
+            excused: vec![Place { at: at.to_vec(), bytes: 0, words: Some(words), way: None }],
             results: Some(words),
             said: String::new(),
         };

@@ -10,6 +10,14 @@ pub struct Values {
     pub port: String,
 }
 
+/// What differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Differing {
+    /// `store->size`, or `return value`.
+    pub path: String,
+    pub values: Option<Values>,
+}
+
 /// The values of this type, of which the place of `words` is so many bytes `into` one. `None` where they are no numbers, or
 /// do not lie in the words.
 pub(super) fn values(ty: &CType, into: u64, words: &Words) -> Option<Values> {

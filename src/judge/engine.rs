@@ -3,14 +3,14 @@
 use super::c_reach::with_callees;
 use super::proofs::{self, Ran};
 use super::{Judge, findings, literals};
-use crate::contract::libc;
 use crate::contract::types::Judgeable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Reporter;
 use crate::fuzz::campaign::{Budget, Campaign};
-use crate::fuzz::hidden_gate::HeldBack;
+use crate::fuzz::held_back::HeldBack;
 use crate::fuzz::isolated_replay::Shipped;
 use crate::harness::emit::space;
+use crate::libc_facts as libc;
 use crate::platform::process::Interrupt;
 use crate::project::FunctionPlan;
 use crate::project::ported::{PortModule, Ported};

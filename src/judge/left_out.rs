@@ -2,8 +2,8 @@
 //! may define them anew. If the text of a port does not name such a callee, the port may leave that work out.
 
 use super::Judge;
-use crate::contract::libc;
 use crate::error::Result;
+use crate::libc_facts as libc;
 use crate::project::FunctionPlan;
 use crate::rust::signature::ident;
 use crate::symbol::{Function, LibraryIndex};

@@ -30,7 +30,6 @@ pub use outcome::Outcome;
 
 use crate::audit::{FfiNames, Problem};
 use crate::contract::file;
-use crate::contract::libc::asks_system;
 use crate::contract::state::input_bytes;
 use crate::digest::{of_parts, sha256};
 use crate::error::{Error, ErrorKind, Result};
@@ -39,15 +38,17 @@ use crate::evidence::fingerprint::Constants;
 use crate::fuzz::build::cache;
 use crate::fuzz::campaign::{Budget, Campaign, Subject};
 use crate::harness::{emit, files};
+use crate::libc_facts::asks_system;
 use crate::platform::process::Interrupt;
 use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
 use crate::store::{RunId, Store};
 use crate::symbol::{Function, LibraryIndex, SymbolKey, SymbolName};
 use c_side::CSide;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// A project with everything that judging needs.
@@ -60,6 +61,8 @@ pub struct Judge<'p> {
     open_items: OnceCell<Vec<Problem>>,
     /// Functions that may ask the operating system for more than memory.
     asking: OnceCell<BTreeSet<&'p SymbolKey>>,
+    /// Texts of harnesses, by position in the project: those of functions on handles are parts of each other.
+    harnesses: RefCell<BTreeMap<usize, Rc<str>>>,
 }
 
 /// A judge at work: the store that keeps its verdicts, and the reporter of its progress.
@@ -93,6 +96,7 @@ impl<'p> Judge<'p> {
             constants: OnceCell::new(),
             open_items: OnceCell::new(),
             asking: OnceCell::new(),
+            harnesses: RefCell::default(),
         }
     }
 
@@ -198,16 +202,34 @@ impl<'p> Judge<'p> {
         steps.chain(makers).filter_map(move |name| all.iter().find(|p| p.function.name == *name))
     }
 
+    /// The text of a harness; nothing without a contract.
+    fn harness_text(&self, planned: &FunctionPlan) -> Result<Rc<str>> {
+        // A plan on trial is not the project's own.
+        let own = self.project.planned.iter().position(|own| std::ptr::eq(own, planned));
+        if let Some(text) = own.and_then(|at| self.harnesses.borrow().get(&at).cloned()) {
+            return Ok(text);
+        }
+        let text = match planned.judgeable.contract() {
+            Some(contract) => {
+                let helpers: Vec<_> = self.project.helpers(planned).map(FunctionPlan::bound).collect();
+                emit::harness(&planned.bound(), contract, (&self.project.crate_name(), &helpers))?
+            }
+            None => String::new(),
+        };
+        let text: Rc<str> = text.into();
+        if let Some(at) = own {
+            self.harnesses.borrow_mut().insert(at, text.clone());
+        }
+        Ok(text)
+    }
+
     /// The hashes that determine the mutation score of a harness; the port is not among them.
     pub fn harness_hashes(&self, planned: &FunctionPlan) -> Result<HarnessHashes> {
         let contract = planned.judgeable.contract();
         let mut harness = String::new();
         // The harnesses of its partners matter, too.
         for one in std::iter::once(planned).chain(self.partners(planned)) {
-            if let Some(contract) = one.judgeable.contract() {
-                let helpers: Vec<_> = self.project.helpers(one).map(FunctionPlan::bound).collect();
-                harness += &emit::harness(&one.bound(), contract, (&self.project.crate_name(), &helpers))?;
-            }
+            harness += &self.harness_text(one)?;
         }
         Ok(HarnessHashes {
             c: self.c_side()?.hash(&planned.function),

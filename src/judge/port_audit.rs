@@ -3,10 +3,10 @@
 use super::c_reach::{variables_of, with_callees};
 use super::{Judge, Names, not_rust};
 use crate::audit::{self, Around, AuditReport, Candidate, Problem, Rule};
-use crate::contract::libc;
 use crate::contract::state::{self, is_variable};
 use crate::error::Result;
 use crate::evidence::allowed::{Original, Surroundings};
+use crate::libc_facts as libc;
 use crate::project::FunctionPlan;
 use crate::project::ported::Ported;
 use crate::rust::globals::{globals_file, identifier, replaceable};

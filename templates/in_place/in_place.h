@@ -226,6 +226,8 @@ struct state {
     struct logged_page log[LOG_PAGES];
     size_t logged;
     int overflow;
+    /* C has converted a float to an integer that cannot hold it. */
+    int undefined;
     /* Between judged calls, the arena may stay protected, except for these pages. */
     int is_closed;
     unsigned char *open_pages[OPEN_PAGES];
@@ -278,7 +280,7 @@ struct state {
     size_t watched_count;
     int is_watching;
     struct counts {
-        uint64_t calls, calls_of_input, judged, judged_of_input, distinct, unsteady, changes;
+        uint64_t calls, calls_of_input, judged, judged_of_input, distinct, unsteady, undefined, changes;
         unsigned char killed[CANDIDATES], alive, unclear, allocates, hangs;
         const char *outside;
     } *counts;
@@ -424,6 +426,17 @@ enum difference implfuzz_compare(enum result kind, const struct picture *c, cons
 /* The same where both end the program: what hooks and destructors may see behind `exit`. New blocks do not count, and a
  * difference may be right. */
 enum difference implfuzz_compare_ends(struct places *places);
+
+/* words.c */
+/* The words of one place take less than this. */
+#define PLACE_TEXT 200
+/* What `implfuzz_words_of` reads: the registers with arguments, how many these are, and what C returned, if that is a pointer. */
+struct arguments {
+    const struct registers *registers;
+    unsigned count;
+    uint64_t result;
+};
+void implfuzz_words_of(const struct places *places, struct arguments arguments, char *text, size_t size);
 
 /* system_calls.c, which harnesses have, too */
 void implfuzz_watch_system_calls(unsigned char *byte, long *number);

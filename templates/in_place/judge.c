@@ -9,8 +9,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Bytes behind a pointer that may belong to it. */
-#define FAR ((uintptr_t)1 << 16)
 /* Ticks that C is taken to need where it does not run. */
 #define REPLACED_TICKS 50
 
@@ -27,69 +25,17 @@ static void forget_allocations(void)
     STATE->failed = 0;
 }
 
-/* The words of one place take less than this. */
-#define PLACE_TEXT 200
-
-/* What `words_of` reads: the registers with arguments, and how many these are. */
-struct arguments {
-    const struct registers *registers;
-    unsigned count;
-};
-
-/* `argument:offset+argument:offset` for all pointers before an address, the nearest first. Returns how long it is. */
-static size_t pointers_before(uintptr_t address, struct arguments arguments, char *text, size_t size)
-{
-    const uint64_t *pointers = arguments.registers->integer;
-    size_t used = 0;
-    for (uintptr_t below = address + 1;;) {
-        uintptr_t nearest = 0;
-        for (unsigned one = 0; one < arguments.count; one++)
-            if (pointers[one] > nearest && pointers[one] < below && address - pointers[one] < FAR)
-                nearest = pointers[one];
-        if (!nearest)
-            return used;
-        for (unsigned one = 0; one < arguments.count; one++)
-            if (pointers[one] == nearest)
-                used += (size_t)snprintf(text + used, size - used, "%s%u:%lu", used ? "+" : "", one,
-                                         (unsigned long)(address - nearest));
-        below = nearest;
-    }
-}
-
-/*
- * The places as `argument:offset@bytes=at:c:own`, and `?@bytes` where no pointer is before one: `at` is where the offset
- * leads to in the word that C and the candidate left. A result is `=0:c:own`. Behind them, with `~` before each, the words
- * that have an excuse, where a pointer is before one.
- */
-static void words_of(const struct places *places, struct arguments arguments, char *text, size_t size)
-{
-    size_t used = 0;
-    text[0] = '-', text[1] = 0;
-    if (places->is_result)
-        snprintf(text, size, "=0:%lx:%lx", (unsigned long)places->result_of_c, (unsigned long)places->own_result);
-    for (size_t at = 0; at < places->count && used + PLACE_TEXT < size; at++) {
-        uintptr_t address = (uintptr_t)places->address[at];
-        used += (size_t)snprintf(text + used, size - used, "%s", at ? "," : "");
-        size_t pointers = pointers_before(address, arguments, text + used, size - used);
-        used += pointers;
-        if (pointers == 0)
-            used += (size_t)snprintf(text + used, size - used, "?@%u", places->bytes[at]);
-        else
-            used += (size_t)snprintf(text + used, size - used, "@%u=%u:%lx:%lx", places->bytes[at], (unsigned)(address & 7),
-                                     (unsigned long)places->c[at], (unsigned long)places->own[at]);
-    }
-    const struct excused_words *excused = &places->excused;
-    for (size_t at = 0; at < excused->count && used + PLACE_TEXT < size; at++) {
-        uintptr_t address = (uintptr_t)excused->address[at];
-        char pointers[PLACE_TEXT];
-        if (pointers_before(address, arguments, pointers, sizeof pointers) != 0)
-            used += (size_t)snprintf(text + used, size - used, "%s~%s@0=%u:%lx:%lx", used ? "," : "", pointers, (unsigned)(address & 7),
-                                     (unsigned long)excused->c[at], (unsigned long)excused->own[at]);
-    }
-}
-
 /* The most bytes that the trampoline has on the driver's stack. */
 #define TRAMPOLINE_BYTES 512
+
+/*
+ * Called by the library's code, which a compiler marks: what such a conversion gives has no meaning, and differs from one
+ * machine to another. Only C's own run counts.
+ */
+void __ubsan_handle_float_cast_overflow(void *place, unsigned long value)
+{
+    STATE->undefined = 1;
+}
 
 /* What a call begins with. */
 struct call {
@@ -293,7 +239,9 @@ static int candidates(uint32_t number, const struct call *call, const struct pic
         one_line(said);
         char where[PLACES * PLACE_TEXT], change[64];
         implfuzz_change_words(change, sizeof change);
-        words_of(&places, (struct arguments){&call->registers, call->function->integers}, where, sizeof where);
+        enum result kind = call->function->result;
+        uint64_t result = kind == RESULT_POINTER || kind == RESULT_TEXT ? c->result.integer[0] : 0;
+        implfuzz_words_of(&places, (struct arguments){&call->registers, call->function->integers, result}, where, sizeof where);
         implfuzz_report(KILLED_WRITTEN, number, at, difference, (unsigned long)STATE->input,
                         (unsigned long)own->calls_of_input, (unsigned long)STATE->failing, change, places.excuse, where, said);
     }
@@ -318,6 +266,7 @@ static int run_once_more(struct counts *own, const struct call *call, struct pic
     STATE->code = NULL;
     STATE->ends_as_c = 0;
     STATE->ticks_allowed = implfuzz_patience(FAILING_TICKS);
+    STATE->undefined = 0;
     unsigned ticks = STATE->ticks;
     enum difference end =
         implfuzz_run(call->original, &call->registers, call->stack, call->function->stack_bytes, &c->result);
@@ -328,7 +277,7 @@ static int run_once_more(struct counts *own, const struct call *call, struct pic
     STATE->ticks_allowed = implfuzz_patience(STATE->ticks - ticks);
     keep_allocations(c);
     int is_asked = STATE->answers.how == AS_REAL ? STATE->failed : STATE->answers.given;
-    int is_one = (end == SAME || c->ends) && is_asked && !STATE->overflow && !implfuzz_has_outgrown();
+    int is_one = (end == SAME || c->ends) && is_asked && !STATE->undefined && !STATE->overflow && !implfuzz_has_outgrown();
     STATE->overflow = 0;
     if (is_one) {
         implfuzz_keep_after();
@@ -489,6 +438,7 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
     forget_allocations();
     STATE->tape.count = STATE->tape.used = 0;
     errno = error;
+    STATE->undefined = 0;
     unsigned ticks = STATE->ticks;
     if (sigsetjmp(STATE->leave, 0) == 0)
         implfuzz_call(call.original, registers, stack, function->stack_bytes, &c->result, trampoline);
@@ -498,6 +448,9 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
     implfuzz_clear_driver_stack(trampoline);
     if (STATE->outside || STATE->overflow || implfuzz_has_outgrown()) {
         own->outside = STATE->outside ? STATE->outside : "too-many-pages";
+        implfuzz_untrack();
+    } else if (STATE->undefined) {
+        own->undefined++;
         implfuzz_untrack();
     } else {
         keep_allocations(c);

@@ -142,6 +142,8 @@ static enum end replaced(const struct work *work, const unsigned char *data, siz
     struct left left[3];
     unsigned char *copy = implfuzz_somewhere(size + 1, PROT_READ | PROT_WRITE);
     memcpy(copy, data, size);
+    STATE->undefined = 0;
+    int is_undefined = 0;
     for (int at = 0; at < 3; at++) {
         back_to_start(&work->start);
         unsigned char *own = implfuzz_of_malloc(size);
@@ -153,9 +155,11 @@ static enum end replaced(const struct work *work, const unsigned char *data, siz
             implfuzz_patch((uint32_t)work->function);
         left[at] = leave_of(drive(own, size));
         implfuzz_unpatch((uint32_t)work->function);
+        is_undefined |= at < 2 && STATE->undefined;
     }
     munmap(copy, size + 1);
-    if (!is_same(&left[0], &left[1]))
+    /* What depends on undefined behaviour may be another thing every time. */
+    if (is_undefined || !is_same(&left[0], &left[1]))
         return UNSTEADY;
     if (left[2].has_ended && !left[0].has_ended)
         return ENDS;
@@ -234,9 +238,9 @@ static void end_function(const struct work *work)
     implfuzz_unpatch((uint32_t)work->function);
     if (STATE->purpose == BRANCHES)
         implfuzz_branches_write(work->counts);
-    implfuzz_report("judged %ld %lu %lu %lu %lu %s\n", (long)work->function, (unsigned long)own->calls,
+    implfuzz_report("judged %ld %lu %lu %lu %lu %lu %s\n", (long)work->function, (unsigned long)own->calls,
                     (unsigned long)own->judged, (unsigned long)own->distinct, (unsigned long)own->unsteady,
-                    own->outside ? own->outside : "-");
+                    (unsigned long)own->undefined, own->outside ? own->outside : "-");
 }
 
 static void begin_function(struct work *work, enum purpose purpose, size_t number, uint64_t milliseconds, uint64_t by_wall)

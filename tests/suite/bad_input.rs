@@ -354,6 +354,7 @@ fn ctrl_c_during_init_leaves_nothing_or_everything() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite bad_input -- --ignored"]
 fn ctrl_c_during_build_and_fuzzing() {
     let repo = Repo::initialised();
     repo.replace("rust/src/sum.rs", "unimplemented!(\"twice\")", "x.wrapping_mul(2)");

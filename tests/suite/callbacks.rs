@@ -52,6 +52,14 @@ const WALK: &str = "unsafe {
         }
     }";
 
+const SPELL: &str = "for i in 0..n {
+        let byte = unsafe { *bytes.add(i) };
+        let two = [b'a' + byte % 26, b'a' + byte / 26];
+        let answer = unsafe { write.unwrap()(user, two.as_ptr(), 2) };
+        if answer != 0 { return answer; }
+    }
+    0";
+
 /// Bodies that do what the C functions do.
 const RIGHT: &[(&str, &str)] = &[
     ("for_each", FOR_EACH),
@@ -60,6 +68,7 @@ const RIGHT: &[(&str, &str)] = &[
     ("pump", PUMP),
     ("tell", TELL),
     ("walk_all", WALK),
+    ("spell", SPELL),
 ];
 
 /// A right body made wrong at one place, and what the finding must name.
@@ -100,6 +109,8 @@ const WRONG: &[(&str, &str, &str, &str, &str)] = &[
     ("tell", TELL, "c\"above\"", "c\"Above\"", "call 1 of `told`"),
     // Another place with the same number in it.
     ("tell", TELL, "text.as_ptr(), where_", "text.as_ptr(), &{ *where_ }", "call 1 of `told`"),
+    // The second of two bytes, of which the next argument says how many there are.
+    ("spell", SPELL, "byte / 26]", "byte / 27]", "of `write`"),
     ("walk_all", WALK, "visit.unwrap()(-1, user)", "0", "how often it calls back"),
 ];
 

@@ -125,6 +125,7 @@ fn what_is_accepted_asks_no_model_at_all() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite candidates -- --ignored"]
 fn what_is_refused_leads_to_the_question_that_a_model_would_have_been_asked_anyway() {
     let plain = Repo::initialised();
     plain.model(&[&reply(TWICE)]);

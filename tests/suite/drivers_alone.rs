@@ -84,6 +84,7 @@ fn ported(repo: &Repo, settings: &[&str], (grades, remark): (&[&str], &str)) {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_alone -- --ignored"]
 fn drivers_judge_where_c_is_at_fault_in_the_harness() {
     let repo = repo();
     // The run may not have reached what would refute the port.

@@ -16,16 +16,23 @@ void count(struct cell *cell);
 void set(struct pair *pairs, int at, int value);
 void owner_set(struct owner *owner, int value);
 void tagged(struct padded *all, int at, int number);
+struct pair *pair_new(int a);
 ";
 
 const LIBRARY: &str = "\
 #include \"cells.h\"
+#include <stdlib.h>
 int stamp(struct padded *p) { return p->tag + p->number; }
 void put(struct buffer *buffer, unsigned char byte) { buffer->data[buffer->size++] = byte; }
 void count(struct cell *cell) { cell->fc.freq++; }
 void set(struct pair *pairs, int at, int value) { pairs[at].a = value; }
 void owner_set(struct owner *owner, int value) { owner->pair->b = value; }
 void tagged(struct padded *all, int at, int number) { all[at].tag = 1; all[at].number = number; }
+struct pair *pair_new(int a) {
+    struct pair *pair = malloc(sizeof *pair);
+    if (pair) pair->a = a, pair->b = a;
+    return pair;
+}
 ";
 
 const DRIVER: &str = "\
@@ -47,6 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         owner_set(&owner, data[at]);
         tagged(all, 1 + data[at] % 3, data[at]);
         sum += stamp(all + data[at] % 4);
+        free(pair_new(data[at]));
     }
     free(buffer.data); free(pairs); free(all);
     return sum == 1 ? -1 : 0;
@@ -54,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 ";
 
 /// Bodies of wrong ports, but for the last, which leaves another value in the padding behind `tag`.
-const BODIES: [(&str, &str); 5] = [
+const BODIES: [(&str, &str); 6] = [
     (
         "put",
         "unsafe { *(*buffer).data.add((*buffer).size as usize) = byte.wrapping_add(1); (*buffer).size += 1; }",
@@ -62,6 +70,14 @@ const BODIES: [(&str, &str); 5] = [
     ("count", "unsafe { (*cell).fc.freq = (*cell).fc.freq.wrapping_add(2); }"),
     ("set", "unsafe { (*pairs.add(at as usize)).a = value + 1; }"),
     ("owner_set", "unsafe { (*(*owner).pair).b = value + 1; }"),
+    (
+        "pair_new",
+        "unsafe {
+        let pair = libc::malloc(8).cast::<ffi::pair>();
+        if !pair.is_null() { (*pair).a = a; (*pair).b = a + 1; }
+        pair
+    }",
+    ),
     (
         "tagged",
         "unsafe {
@@ -100,6 +116,13 @@ fn values_are_told_from_padding() {
     let ports = judged(&repo, "rust/src/cells.rs", &BODIES);
     for (name, _) in BODIES {
         assert_eq!(differs(&ports[name]), (true, name == "tagged"), "{:#}", ports[name]);
+    }
+    // Where memory differs is told also behind other pointers, and in new memory.
+    for (name, path) in [("owner_set", "owner->pair->b"), ("pair_new", "return value->b")] {
+        let differs = &ports[name]["differs"];
+        assert_eq!(differs["path"], json!(path), "{differs:#}");
+        let number = |side: &str| differs[side].as_str().unwrap().parse::<i64>().unwrap();
+        assert_eq!(number("port"), number("c") + 1, "{differs:#}");
     }
     // A difference that may be right does not end the judging of a port.
     assert!(ports["tagged"]["judged"].as_u64().unwrap() > 10, "{:#}", ports["tagged"]);

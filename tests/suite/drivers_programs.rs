@@ -123,6 +123,10 @@ fn what_is_no_program_is_refused() {
     refused("../names.c", "no such file below the root");
     refused("tools/names.cc", "no C file");
     refused("tools/rest.c", "no `main`");
+    // A test of static functions, which includes the library through a header of its own.
+    repo.write("tools/common.h", "#include \"../store.c\"\n");
+    repo.write("tools/statics.c", "#include \"common.h\"\nint main(void) { return 0; }\n");
+    refused("tools/statics.c", "it includes store.c, a C file of the library");
     assert!(!repo.root().join("fuzz/cli.c").exists());
     repo.run(&["drivers", "--program", "tools/names.c"]).code(2).shows("--new");
 }

@@ -13,7 +13,7 @@ fn a_code_is_explained_and_all_are_listed() {
     assert!(page.starts_with(&format!("# E0102: {}\n", json["title"].as_str().unwrap())));
     documented(&json);
     let all = repo.run(&["explain"]);
-    all.ok().shows("E0001  the machine lacks something\n").shows("\nE0302  ");
+    all.ok().shows("E0001  something on the machine is missing or in use\n").shows("\nE0302  ");
     let json = repo.run(&["explain", "--format", "json"]).ok().json("codes");
     assert_eq!(json["codes"].as_array().unwrap().len(), all.stdout.lines().count());
     documented(&json);

@@ -189,6 +189,7 @@ fn a_port_that_leaves_something_else_in_memory_is_refuted() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite fuzz_target -- --ignored"]
 fn in_three_steps_every_function_gets_a_target_and_the_workflows_are_compared() {
     let repo = library();
     let parity = "pub fn target(input: &mut Input, side: &mut Side) {\n    side.call(input.value());\n}\n";
@@ -316,6 +317,7 @@ fn a_port_that_stands_keeps_its_harness_and_a_refused_target_is_a_persons_to_men
 
 /// What the C text does not say of `named` is asked first; both have safe signatures, which a target calls with C's.
 #[test]
+#[ignore = "half a minute: cargo test --test suite fuzz_target -- --ignored"]
 fn contract_target_and_port_are_three_exchanges() {
     let repo = library();
     let contract = "```toml contract\n[[param]]\nname = \"name\"\nrole = \"c-string\"\nreason = \"strnlen(name, 40)\"\n```\n";

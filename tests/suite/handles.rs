@@ -298,6 +298,62 @@ fn the_contract_says_who_makes_and_ends_a_handle_and_edits_win() {
     repo.run(&["contract", "stack_push"]).fails(2, &["rust/contracts/stack_push.toml", "stack_old"]);
 }
 
+/// A list of which functions take items out.
+const LIST_HEADER: &str = "\
+struct node { struct node *next, *child; int value; };
+struct node *node_new(int value);
+void node_delete(struct node *node);
+int node_add(struct node *list, int value);
+struct node *node_take(struct node *list, struct node *item);
+void node_delete_at(struct node *list, int at);
+";
+
+const LIST: &str = "\
+#include \"list.h\"
+#include <stdlib.h>
+struct node *node_new(int value) {
+    struct node *node = calloc(1, sizeof *node);
+    if (node) node->value = value;
+    return node;
+}
+void node_delete(struct node *node) {
+    while (node) { struct node *next = node->next; node_delete(node->child); free(node); node = next; }
+}
+int node_add(struct node *list, int value) {
+    struct node *node = node_new(value);
+    if (!node) return 0;
+    node->next = list->child;
+    list->child = node;
+    return 1;
+}
+struct node *node_take(struct node *list, struct node *item) {
+    if (list == NULL || item == NULL) return NULL;
+    for (struct node **at = &list->child; *at; at = &(*at)->next)
+        if (*at == item) { *at = item->next; item->next = NULL; return item; }
+    return NULL;
+}
+static struct node *find(struct node *list, int at) {
+    struct node *node = list->child;
+    while (node && at > 0) { node = node->next; at--; }
+    return node;
+}
+static struct node *node_take_at(struct node *list, int at) { return node_take(list, find(list, at)); }
+void node_delete_at(struct node *list, int at) { node_delete(node_take_at(list, at)); }
+";
+
+#[test]
+fn a_function_that_takes_items_out_neither_makes_nor_ends_what_they_were_in() {
+    let repo = Repo::of(&[("list.h", LIST_HEADER), ("list.c", LIST)]);
+    let life = |function: &str| {
+        let text = repo.read(&format!("rust/contracts/{function}.toml"));
+        text.lines().find(|line| line.contains("life")).unwrap().to_owned()
+    };
+    for function in ["node_delete_at", "node_take"] {
+        assert!(life(function).contains("\"uses\""), "{function}: {}", life(function));
+    }
+    assert!(life("node_delete").contains("\"ends\""), "{}", life("node_delete"));
+}
+
 #[test]
 fn a_port_can_be_asked_to_survive_what_c_survives_without_memory() {
     let repo = library();

@@ -43,6 +43,7 @@ mod drivers_padding;
 mod drivers_programs;
 mod drivers_structs;
 mod drivers_system;
+mod drivers_undefined;
 mod drivers_written;
 mod dropin;
 mod errno;

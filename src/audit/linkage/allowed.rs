@@ -1,9 +1,9 @@
 //! Which symbols outside its crate a port may reach: those that only compute, allocate or panic.
-//! What functions of the C library do is in `contract/libc.txt`.
+//! What functions of the C library do is in `libc_facts/functions.txt`.
 
 use super::objects::path;
 use crate::audit::links_to;
-use crate::contract::libc;
+use crate::libc_facts as libc;
 use std::collections::BTreeSet;
 
 /// Crates of Rust's own libraries that only compute; of `std` some modules do.
@@ -44,6 +44,7 @@ const INSTEAD: [(&str, &[&str]); 5] = [
 pub(super) fn is_called(symbol: &str, externs: &BTreeSet<&str>) -> bool {
     let instead = |(of, others): &(&str, &[&str])| externs.contains(of) && others.contains(&symbol);
     let is_same = |name: &&str| libc::same_as(name) == Some(symbol);
+    let symbol = libc::without_standard(symbol);
     externs.contains(symbol) || externs.iter().any(is_same) || INSTEAD.iter().any(instead)
 }
 
@@ -123,6 +124,7 @@ mod tests {
         assert!(
             is_called("fgetc", &BTreeSet::from(["getc"])) && !is_called("getc", &BTreeSet::from(["fgetc"]))
         );
+        assert!(is_called("__isoc99_fscanf", &BTreeSet::from(["fscanf"])));
         assert!(!is_called("puts", &externs) && !is_called("fwrite", &BTreeSet::from(["fread", "fputc"])));
     }
 }

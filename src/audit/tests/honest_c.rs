@@ -119,6 +119,20 @@ pub fn kit_crc32(crc: u32, buf: Option<&[u8]>) -> u32 {
 }
 
 #[test]
+fn structs_of_the_c_library() {
+    accepted(
+        "fn kit_crc32(seconds: i64) -> i64",
+        "
+pub fn kit_crc32(seconds: i64) -> i64 {
+    let time = libc::timespec { tv_sec: seconds, tv_nsec: 0 };
+    let value: libc::timeval = libc::timeval { tv_sec: time.tv_sec, tv_usec: 0 };
+    value.tv_sec
+}
+",
+    );
+}
+
+#[test]
 fn sorting_with_a_c_callback() {
     accepted("unsafe fn kit_crc32(base: *mut core::ffi::c_void, n: usize, cmp: crate::ffi::kit_cmp)", "
 unsafe extern \"C\" fn ascending(a: *const u8, b: *const u8) -> i32 { unsafe { i32::from(*a) - i32::from(*b) } }

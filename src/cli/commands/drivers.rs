@@ -8,7 +8,7 @@ use crate::drivers::{self, FaultPlace, Inputs, Measured, PortJudged, Report};
 use crate::error::{ExitCode, Result};
 use crate::in_place::outside::left;
 use crate::in_place::run::Judged;
-use crate::in_place::typed::Differing;
+use crate::in_place::values::Differing;
 use crate::judge::Judge;
 use crate::project::ported::Ported;
 use crate::project::{Options, Settings};
@@ -161,7 +161,7 @@ fn as_json(
     let unreached = report.unreached.iter().map(|one| {
         let caller =
             one.caller.as_ref().map(|(caller, inputs)| json!({ "symbol": caller, "inputs": inputs }));
-        json!({ "symbol": one.symbol, "nearest_caller": caller })
+        json!({ "symbol": one.symbol, "nearest_caller": caller, "named_by": one.named_by })
     });
     let measured = measured.map(|all| {
         let one = |one: &Measured| {
@@ -245,9 +245,12 @@ fn text((report, faults): (&Report, &[FaultPlace]), (measured, ports): InPlace, 
         text += "\n";
         text += &Table::of(&report.unreached)
             .left("not reached", |one| one.symbol.to_string())
-            .left("nearest caller that is", |one| match &one.caller {
-                Some((caller, inputs)) => format!("{caller} (by {inputs} inputs)"),
-                None => "-".to_owned(),
+            .left("nearest caller that is", |one| match (&one.caller, &one.named_by) {
+                (Some((caller, inputs)), _) => format!("{caller} (by {inputs} inputs)"),
+                (None, Some(file)) => {
+                    format!("none; {file} names it, but no input gets there: try more --seconds")
+                }
+                (None, None) => "-".to_owned(),
             })
             .text();
     }
@@ -255,12 +258,22 @@ fn text((report, faults): (&Report, &[FaultPlace]), (measured, ports): InPlace, 
         text += "\n";
         text += &Table::of(&report.left_out)
             .left("left out", |one| one.file.to_string())
-            .left("because", |one| printable(one.error.to_string().lines().next().unwrap_or_default()))
+            .left("because", |one| printable(&beginning(&one.error.to_string())))
             .text();
     }
     let reached = report.reached().len();
     text += &format!("\nreached: {reached} of {}\n", count(functions, "function"));
     text
+}
+
+/// The first line of an error, with the next one where it ends with a colon.
+fn beginning(error: &str) -> String {
+    let mut lines = error.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    match (first.ends_with(':'), lines.next()) {
+        (true, Some(next)) => format!("{first} {next}"),
+        _ => first.to_owned(),
+    }
 }
 
 fn verdict(one: &PortJudged) -> String {
@@ -292,7 +305,14 @@ fn in_words(differing: &Differing) -> String {
 /// What kept calls from being judged.
 fn early(judged: &Judged) -> impl Iterator<Item = String> {
     let broke = judged.broke.as_ref().map(|how| format!("the run ended early: {how}"));
-    judged.outside.as_deref().map(left).into_iter().chain(judged.unsteady()).chain(broke)
+    judged
+        .outside
+        .as_deref()
+        .map(left)
+        .into_iter()
+        .chain(judged.unsteady())
+        .chain(judged.undefined())
+        .chain(broke)
 }
 
 fn remark(one: &Measured) -> String {

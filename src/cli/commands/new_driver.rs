@@ -3,6 +3,7 @@
 use super::Session;
 use crate::drivers::{self, FOLDER, Skeleton};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
+use crate::evidence::fingerprint::driver_texts;
 use crate::project::Project;
 use crate::report::printable;
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
@@ -39,7 +40,7 @@ pub fn write(session: &Session, project: &Project, name: &str, of: Of) -> Result
     }
     let new = match of {
         Of::Program(program) => New {
-            text: of_program(root, program)?,
+            text: of_program(project, program)?,
             functions: None,
             left_out: Vec::new(),
             refused: Vec::new(),
@@ -110,7 +111,8 @@ fn is_below(root: &Utf8Path, path: &Utf8Path) -> bool {
         && root.join(path).is_file()
 }
 
-fn of_program(root: &Utf8Path, program: &Utf8Path) -> Result<String> {
+fn of_program(project: &Project, program: &Utf8Path) -> Result<String> {
+    let root = project.root()?;
     let refuse = |why: &str| {
         Error::new(ErrorKind::Usage, format!("{program} cannot be run by a driver: {why}"))
             .help("cargo implfuzz drivers --new NAME --program FILE, with a file of the repository")
@@ -125,8 +127,22 @@ fn of_program(root: &Utf8Path, program: &Utf8Path) -> Result<String> {
     if !defines_main(&String::from_utf8_lossy(&text)) {
         return Err(refuse("it has no `main`"));
     }
+    if let Some(unit) = included_unit(project, root, program) {
+        let why = format!("it includes {unit}, a C file of the library, which is linked as well");
+        return Err(refuse(&why).help("a test that calls static functions in this way cannot be a driver"));
+    }
     let text = OF_PROGRAM.replace("@PROGRAM@", program.as_str()).replace("@NAME@", name);
     Ok(text.replace("@PATH@", &format!("../{program}")))
+}
+
+/// A C file of the library that a program includes, also through another file.
+fn included_unit(project: &Project, root: &Utf8Path, program: &Utf8Path) -> Option<String> {
+    let texts = driver_texts(root.as_std_path(), &project.config, &[program.to_string()]);
+    let included: Vec<_> = texts.keys().filter_map(|path| path.canonicalize().ok()).collect();
+    let mut files = project.library.units.iter().map(|unit| &unit.file);
+    let found =
+        files.find(|file| root.join(&file.0).canonicalize().is_ok_and(|path| included.contains(&path)));
+    found.map(ToString::to_string)
 }
 
 fn defines_main(text: &str) -> bool {

@@ -4,10 +4,10 @@ use super::{FILE, Handles};
 use crate::contract::constructors::{record, target};
 use crate::contract::infer::roles_where;
 use crate::contract::length_inference::{MAX_OF_STEP, free_lengths};
-use crate::contract::libc::{Effect, effect, opens};
 use crate::contract::parameter_roles::{self, prototype};
 use crate::contract::types::{Contract, Life, Returns, Role, Sequence};
 use crate::contract::{borrowed, callback, likely};
+use crate::libc_facts::{Effect, effect, opens};
 use crate::symbol::{Function, Param, TypeKind};
 
 impl Handles<'_> {

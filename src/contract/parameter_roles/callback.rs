@@ -32,7 +32,15 @@ impl Callback {
                 quote!(order(#index, #label, a0, a1, #size) as _)
             }
             false => {
-                let seen = names.iter().zip(params).map(|(name, ty)| seen(name, ty));
+                let seen = names.iter().zip(params).enumerate().map(|(at, (name, ty))| {
+                    let seen = seen(name, ty);
+                    match params.get(at + 1).zip(names.get(at + 1)) {
+                        Some((next, length)) if leads_to_bytes(ty) && is_integer(next) => {
+                            quote!(#seen.with_run(#name, usize::try_from(#length).unwrap_or(0)))
+                        }
+                        _ => seen,
+                    }
+                });
                 let answer = answer(index, ret);
                 quote!(record(#label, [#(#seen),*]); #answer)
             }
@@ -219,6 +227,14 @@ fn seen(name: &Ident, ty: &CType) -> TokenStream {
         }
         _ => quote!(Seen::place(#name)),
     }
+}
+
+fn leads_to_bytes(ty: &CType) -> bool {
+    matches!(&ty.kind, TypeKind::Pointer(target) if matches!(target.kind, TypeKind::Int { bits: 8, .. }))
+}
+
+fn is_integer(ty: &CType) -> bool {
+    matches!(ty.kind, TypeKind::Int { bits: 16.., .. })
 }
 
 /// The number of bytes that a comparison reads, where the pointer type determines it.

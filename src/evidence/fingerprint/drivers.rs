@@ -13,6 +13,22 @@ pub fn drivers_hash(root: &Path, config: &Config, files: &[String]) -> String {
         return String::new();
     }
     let settings = &config.drivers;
+    let texts = driver_texts(root, config, files);
+    let linked = settings.link.iter().map(|word| root.join(word)).filter(|path| path.is_file());
+    let linked = linked.filter_map(|path| std::fs::read(path).ok());
+    let texts = texts.into_iter().flat_map(|(path, text)| {
+        let name = path.strip_prefix(root).unwrap_or(&path).as_os_str().as_encoded_bytes().to_vec();
+        [name, text]
+    });
+    // Only where it is asked for: verdicts of before stay as they are.
+    let fails = config.fuzz.fail_allocations.then(|| b"fail-allocations".to_vec());
+    let words = |words: &[String]| of_parts(words).into_bytes();
+    of_parts(texts.chain(linked).chain([words(&settings.flags), words(&settings.link)]).chain(fails))
+}
+
+/// The texts of drivers, and of all files that they include by name, as far as these are found.
+pub fn driver_texts(root: &Path, config: &Config, files: &[String]) -> BTreeMap<PathBuf, Vec<u8>> {
+    let settings = &config.drivers;
     let folders = settings.flags.iter().filter_map(|flag| flag.strip_prefix("-I")).map(|dir| root.join(dir));
     let folders: Vec<PathBuf> = folders.chain([root.to_owned()]).collect();
     let mut texts = BTreeMap::new();
@@ -30,16 +46,7 @@ pub fn drivers_hash(root: &Path, config: &Config, files: &[String]) -> String {
         open.extend(included(&path, &text, &folders));
         texts.insert(path, text);
     }
-    let linked = settings.link.iter().map(|word| root.join(word)).filter(|path| path.is_file());
-    let linked = linked.filter_map(|path| std::fs::read(path).ok());
-    let texts = texts.into_iter().flat_map(|(path, text)| {
-        let name = path.strip_prefix(root).unwrap_or(&path).as_os_str().as_encoded_bytes().to_vec();
-        [name, text]
-    });
-    // Only where it is asked for: verdicts of before stay as they are.
-    let fails = config.fuzz.fail_allocations.then(|| b"fail-allocations".to_vec());
-    let words = |words: &[String]| of_parts(words).into_bytes();
-    of_parts(texts.chain(linked).chain([words(&settings.flags), words(&settings.link)]).chain(fails))
+    texts
 }
 
 /// The files that a text includes, where they are found.

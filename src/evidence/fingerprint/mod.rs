@@ -11,7 +11,7 @@ mod ports;
 pub use c_tree::{CTree, UnitFlags};
 pub use constants::Constants;
 pub use crate_files::{Crate, FileHashes, KnownContract};
-pub use drivers::drivers_hash;
+pub use drivers::{driver_texts, drivers_hash};
 pub use graph::{DependencyGraph, Links, LinksOf, Root, short};
 pub use ports::{port_hash, port_mentions, ports_called};
 

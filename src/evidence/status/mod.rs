@@ -12,9 +12,9 @@ mod audit;
 mod problem;
 mod rust_side;
 mod symbols;
-mod checked;
+mod check_result;
 
-pub use checked::{Checked, Complaint, Passed};
+pub use check_result::{Checked, Complaint, Passed};
 pub use problem::{Problem, Trouble};
 pub use symbols::{Status, SymbolStatus, status};
 

@@ -3,7 +3,7 @@
 //! zero on every path through the function, the branch is never taken.
 
 use super::mapping::{Counter, FunctionRecord, key_of};
-use crate::contract::libc;
+use crate::libc_facts as libc;
 use std::collections::{BTreeMap, HashMap};
 
 /// Counters by number, each with its coefficient.

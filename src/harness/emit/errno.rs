@@ -2,8 +2,8 @@
 //! input.
 
 use super::Emitter;
-use crate::contract::libc;
 use crate::contract::types::{Returns, Role};
+use crate::libc_facts as libc;
 
 impl Emitter<'_> {
     /// `errno` is compared where the contract says so, and where C certainly leaves it unchanged: then the port

@@ -7,7 +7,7 @@
 
 mod codec;
 mod blocks;
-mod boundaries;
+mod boundary_combinations;
 mod callbacks;
 mod calls;
 mod chance;

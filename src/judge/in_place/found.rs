@@ -4,7 +4,7 @@ use crate::drivers::{self, Report};
 use crate::error::Result;
 use crate::fuzz::report::readable;
 use crate::in_place::difference::{Difference, Told};
-use crate::in_place::typed::Differing;
+use crate::in_place::values::Differing;
 use crate::verdict::{CallInPlace, Finding, FindingClass};
 
 /// The finding of a difference, with the driver whose input it is.

@@ -3,7 +3,7 @@
 //! `prompt` has the rest of the prompt; `supervisor` decides the next step.
 
 mod hints;
-pub mod linker;
+pub mod undefined_names;
 
 use crate::fuzz::build::fuzz_binary::Diagnostic;
 use crate::llm::quoted::fenced;

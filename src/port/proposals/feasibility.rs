@@ -8,7 +8,7 @@ use crate::contract::types::Contract;
 use crate::error::Result;
 use crate::evidence::grade;
 use crate::fuzz::campaign::Campaign;
-use crate::fuzz::hidden_gate::HeldBack;
+use crate::fuzz::held_back::HeldBack;
 use crate::judge::Judge;
 use crate::llm::Blocks;
 use crate::llm::model_session::{ModelSession, rank_of};

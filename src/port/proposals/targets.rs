@@ -6,7 +6,7 @@ use crate::config::Workflow;
 use crate::contract::target::contract;
 use crate::contract::types::Harness;
 use crate::error::Result;
-use crate::fuzz::hidden_gate::HeldBack;
+use crate::fuzz::held_back::HeldBack;
 use crate::judge::Judge;
 use crate::judge::mutation_score::{Adequacy, Fate};
 use crate::llm::{Blocks, Label, Reply};

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::event::Reporter;
 use crate::fuzz::campaign::Campaign;
 use crate::fuzz::evaluate_inputs::{Kills, Outcome};
-use crate::fuzz::hidden_gate::HeldBack;
+use crate::fuzz::held_back::HeldBack;
 use crate::judge::Judge;
 use crate::judge::coverage::{Counting, Missed, Side, Sides};
 use crate::judge::mutation_score::Bench;

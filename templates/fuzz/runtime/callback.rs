@@ -40,6 +40,9 @@ pub struct Seen {
     held: [u8; WIDEST],
     size: usize,
     long: Vec<u8>,
+    /// What lies there as far as the next argument says, if that is a length. It may be another number: then one side may
+    /// have less memory there, and what both have is compared.
+    run: Vec<u8>,
     same: fn(&[u8], &[u8]) -> bool,
     show: fn(&[u8]) -> String,
     digest: fn(&[u8], &mut Digest),
@@ -48,7 +51,7 @@ pub struct Seen {
 impl Seen {
     fn of(place: Place, same: fn(&[u8], &[u8]) -> bool, show: fn(&[u8]) -> String) -> Self {
         let digest = |bytes: &[u8], digest: &mut Digest| digest.bytes(bytes);
-        Self { place, held: [0; WIDEST], size: 0, long: Vec::new(), same, show, digest }
+        Self { place, held: [0; WIDEST], size: 0, long: Vec::new(), run: Vec::new(), same, show, digest }
     }
 
     pub fn value(kind: Kind, at: *const u8) -> Self {
@@ -94,13 +97,31 @@ impl Seen {
         seen
     }
 
+    /// With the bytes there, of which the next argument may say how many they are.
+    pub fn with_run(mut self, at: *const c_void, bytes: usize) -> Self {
+        if matches!(self.place, Place::Null | Place::Token(_)) {
+            return self;
+        }
+        // SAFETY: nothing is read there.
+        let readable = unsafe { implfuzz_readable(at, bytes.min(TEXT)) };
+        self.run = vec![0; readable];
+        read(at, &mut self.run);
+        self
+    }
+
+    fn has_same_run(&self, other: &Self) -> bool {
+        // Of different sizes only where one side has less memory there.
+        let both = self.run.len().min(other.run.len());
+        self.run[..both] == other.run[..both]
+    }
+
     fn bytes(&self) -> &[u8] {
         if self.long.is_empty() { &self.held[..self.size] } else { &self.long }
     }
 
     fn is(&self, other: &Self) -> bool {
         let all = self.place == other.place && self.bytes().len() == other.bytes().len();
-        all && (self.same)(self.bytes(), other.bytes())
+        all && (self.same)(self.bytes(), other.bytes()) && self.has_same_run(other)
     }
 
     fn shown(&self) -> String {
@@ -112,9 +133,16 @@ impl Seen {
             Place::Known(name, offset) => format!("{name} + {offset} bytes"),
             Place::Other => "other memory".to_owned(),
         };
-        let what = (self.show)(self.bytes());
+        let what = match self.run.len() > self.bytes().len() {
+            true => show_bytes(&self.run),
+            false => (self.show)(self.bytes()),
+        };
         if what.is_empty() { place } else { format!("{place}: {what}") }
     }
+}
+
+unsafe extern "C" {
+    fn implfuzz_readable(at: *const c_void, size: usize) -> usize;
 }
 
 /// Copies memory that a side points to. If C gave an invalid pointer, the guard skips the input.

@@ -14,6 +14,8 @@ pub(super) static SUBJECT_CALLS: AtomicU64 = AtomicU64::new(0);
 pub(super) static IN_SUBJECT: AtomicBool = AtomicBool::new(false);
 /// The reason for inputs that the contract excludes.
 pub(super) const PRECONDITION: &str = "precondition of the contract";
+/// The reason for call sequences in which no constructor gave a handle for the function under test.
+pub(super) const NO_HANDLE: &str = "no handle to call it on";
 static REJECTED: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
 
 /// The first input is reported for this number of ways in which C breaks.
@@ -24,8 +26,9 @@ const LONG: &str = "C breaks on a long input";
 
 /// Counts an input that C or the contract rejects. Reports the first input for each way in which C breaks.
 pub(super) fn reject(reason: String, input: &dyn Fn() -> Vec<u8>) {
-    let is_finding = reason != PRECONDITION && !stretch::is_long();
-    let reason = if is_finding || reason == PRECONDITION { reason } else { LONG.to_owned() };
+    let is_excluded = reason == PRECONDITION || reason == NO_HANDLE;
+    let is_finding = !is_excluded && !stretch::is_long();
+    let reason = if is_finding || is_excluded { reason } else { LONG.to_owned() };
     let Ok(mut rejected) = REJECTED.lock() else { return };
     if let Some(count) = rejected.get_mut(&reason) {
         *count += 1;

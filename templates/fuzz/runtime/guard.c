@@ -282,6 +282,15 @@ int implfuzz_guard_was_slow(void)
 extern void __asan_poison_memory_region(const volatile void *, size_t) __attribute__((weak));
 extern void __asan_unpoison_memory_region(const volatile void *, size_t) __attribute__((weak));
 
+/* How many of these bytes the sanitizer lets anyone read; none without a sanitizer. */
+size_t implfuzz_readable(const void *at, size_t size)
+{
+    if (!__asan_region_is_poisoned)
+        return 0;
+    const char *closed = __asan_region_is_poisoned((void *)at, size);
+    return closed ? (size_t)(closed - (const char *)at) : size;
+}
+
 /* What the port hands to C's functions and to those of the C library is checked there: nobody may touch this. */
 void implfuzz_close(const void *at, size_t size)
 {

@@ -3,6 +3,7 @@
 //! Written by cargo-implfuzz.
 
 use super::codec::{Reader, Writer};
+use super::counts::NO_HANDLE;
 use super::driver::Case;
 use super::guard::{self, Broke};
 use super::ledger;
@@ -390,7 +391,7 @@ impl<U: UnderTest> Case for Sequence<U> {
         let called = |done: &Done| done.effects.is_some() && done.entry.is_some_and(|entry| entry.name == name);
         match trace.steps.iter().any(called) {
             true => Ok(trace),
-            false => Err(Broke("no handle to call it on".into())),
+            false => Err(Broke(NO_HANDLE.into())),
         }
     }
 

@@ -60,6 +60,18 @@ int walk_all(const int32_t *values, size_t n, int (*visit)(int32_t value, void *
     return first ? first : visit(-1, user);
 }
 
+/* Writes two letters for each byte, until one write fails. */
+int spell(const uint8_t *bytes, size_t n, int (*write)(void *user, const uint8_t *data, size_t size), void *user)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint8_t two[2] = {'a' + bytes[i] % 26, 'a' + bytes[i] / 26};
+        int answer = write(user, two, sizeof two);
+        if (answer)
+            return answer;
+    }
+    return 0;
+}
+
 static void (*kept)(int x);
 void keep(void (*later)(int x)) { kept = later; }
 

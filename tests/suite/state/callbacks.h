@@ -11,6 +11,7 @@ size_t least(const uint16_t *values, size_t n, int (*order)(const uint16_t *a, c
 uint32_t pump(uint8_t (*next)(void));
 int tell(void (*told)(double x, const char *text, const int32_t *where), const int32_t *where);
 int walk_all(const int32_t *values, size_t n, int (*visit)(int32_t value, void *user), void *user);
+int spell(const uint8_t *bytes, size_t n, int (*write)(void *user, const uint8_t *data, size_t size), void *user);
 void keep(void (*later)(int x));
 int fill_from(int (*read)(uint8_t *to, size_t n));
 void sort_by_libc(int32_t *values, size_t n, compare_fn compare);

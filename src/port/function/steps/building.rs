@@ -49,7 +49,7 @@ impl<'p> FunctionPort<'p> {
                 let first_line = self.first_line(text);
                 let candidate = Candidate { file: &file, first_line, text };
                 let function = format!("{}::{}", self.planned.function.module, ident(&self.planned.function));
-                let undefined = feedback::linker::undefined(&candidate, &function, &errors);
+                let undefined = feedback::undefined_names::undefined(&candidate, &function, &errors);
                 let errors = undefined.unwrap_or(errors);
                 if errors.iter().all(|e| e.file != file) {
                     if self.tree != session.tree {

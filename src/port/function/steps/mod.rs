@@ -1,8 +1,9 @@
 //! The state of one function's port on its thread, and its turns with the session. Prompts are in `asking`, c2rust
-//! in `translating`, builds in `building`, runs in `runs` and `in_place`, the rows of the store in `trace`, lessons in `memory`.
+//! in `translating`, builds in `building`, runs in `runs`, `hidden_gate` and `in_place`, the rows of the store in `trace`, lessons in `memory`.
 
 mod asking;
 mod building;
+mod hidden_gate;
 mod in_place;
 mod memory;
 mod runs;

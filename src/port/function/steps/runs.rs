@@ -1,10 +1,10 @@
-//! The runs of a candidate: in the loop, the acceptance run, isolated replay, and the hidden gate.
+//! The runs of a candidate: in the loop, the acceptance run, isolated replay; `hidden_gate` has the last one.
 
-use super::FunctionPort;
+use super::{FunctionPort, hidden_gate};
 use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
-use crate::fuzz::campaign::{Budget, Campaign};
+use crate::fuzz::campaign::Budget;
 use crate::judge::PortRun;
 use crate::judge::proofs::{AsShipped, Ran};
 use crate::platform::process::Interrupt;
@@ -29,7 +29,7 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Runs the held-back inputs, after a run with this verdict.
+    /// The hidden gate, after a run with this verdict.
     pub fn gate(
         &self,
         budget: Budget,
@@ -37,13 +37,7 @@ impl Runs {
         stop: &Interrupt,
         see: &mut dyn FnMut(&RunStats),
     ) -> Result<Verdict> {
-        let part = |n: u64| (n / 4).max(1);
-        let budget = Budget { seconds: part(budget.seconds), executions: budget.executions.map(part) };
-        // C faults that the earlier run found are not new.
-        let campaign = &self.port.campaign;
-        let known = campaign.known_breaks.iter().flatten().chain(before.stats().broken.keys());
-        let campaign = Campaign { known_breaks: Some(known.cloned().collect()), ..campaign.clone() };
-        campaign.gate(budget, self.hidden.clone(), stop, see)
+        hidden_gate::run(&self.port.campaign, self.hidden.clone(), budget, before, stop, see)
     }
 }
 
@@ -53,15 +47,6 @@ pub enum Ships {
     Run(Box<PortRun>, Verdict),
     /// Nothing: there is an outcome.
     Done(Outcome),
-}
-
-/// What stands of an acceptance run after the hidden gate. Drivers may go on with a candidate, but not with the verdict of
-/// a run whose gate did not come to its end.
-fn with_gate(ran: Ran, gate: Option<Verdict>) -> Ran {
-    match gate {
-        Some(gate @ (Verdict::CFault { .. } | Verdict::Vacuous { .. })) => (gate, Measured::default()),
-        Some(Verdict::Unrefuted(_) | Verdict::Refuted { .. }) | None => ran,
-    }
 }
 
 impl<'p> FunctionPort<'p> {
@@ -107,7 +92,7 @@ impl<'p> FunctionPort<'p> {
         if let Some(gate) = &gate {
             outcome = self.outcome(session, gate, Inputs::Hidden, good, bad)?;
         }
-        self.accepted = Some(with_gate(ran, gate));
+        self.accepted = Some(hidden_gate::with_gate(ran, gate));
         Ok(outcome)
     }
 
@@ -205,20 +190,5 @@ impl<'p> FunctionPort<'p> {
         self.trouble = format!("{}: {}", finding.class, finding.what);
         // Another input with a difference is another failure.
         Ok(format!("{} {}", feedback::normalised(&self.trouble), sha256(&finding.input)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::verdict::Share;
-
-    #[test]
-    fn a_gate_that_did_not_end_leaves_no_verdict_of_the_run_before_it() {
-        let passed = || Verdict::Unrefuted(RunStats::default());
-        let ran = || (passed(), Measured::Yes(Share { reached: 3, total: 3 }));
-        let busy = Verdict::Vacuous { reason: "the machine is too busy".into(), stats: RunStats::default() };
-        assert_eq!(with_gate(ran(), Some(busy.clone())), (busy, Measured::default()));
-        assert_eq!((with_gate(ran(), Some(passed())), with_gate(ran(), None)), (ran(), ran()));
     }
 }

@@ -1,14 +1,14 @@
-//! Properties of libc functions. `libc.txt` is the only list of them; this module answers every question about such
+//! Properties of libc functions. `functions.txt` is the only list of them; this module answers every question about such
 //! a function.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-const TEXT: &str = include_str!("libc.txt");
+const TEXT: &str = include_str!("functions.txt");
 
-/// The rows of `libc.txt` by name. The text is compiled in, so reading it cannot fail at run time.
+/// The rows of `functions.txt` by name. The text is compiled in, so reading it cannot fail at run time.
 static TABLE: LazyLock<HashMap<&'static str, Row>> =
-    LazyLock::new(|| read(TEXT).expect("a test reads libc.txt"));
+    LazyLock::new(|| read(TEXT).expect("a test reads functions.txt"));
 
 /// Functions that are another one under another name.
 const SAME: [(&str, &str); 10] = [
@@ -147,7 +147,7 @@ impl Row {
 
 fn read(text: &'static str) -> Result<HashMap<&'static str, Row>, String> {
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines.map(|line| row(line).ok_or_else(|| format!("libc.txt: `{line}`"))).collect()
+    lines.map(|line| row(line).ok_or_else(|| format!("functions.txt: `{line}`"))).collect()
 }
 
 fn row(line: &'static str) -> Option<(&'static str, Row)> {
@@ -213,8 +213,12 @@ fn find(name: &str) -> Option<&'static Row> {
 fn plain(name: &str) -> &str {
     let name = name.strip_prefix("__builtin_").unwrap_or(name);
     let fortified = name.strip_prefix("__").and_then(|name| name.strip_suffix("_chk"));
-    let standard = name.strip_prefix("__isoc23_").or_else(|| name.strip_prefix("__isoc99_"));
-    fortified.or(standard).unwrap_or(name)
+    fortified.unwrap_or(without_standard(name))
+}
+
+/// The name without the prefix of a newer standard: headers, and the crate `libc`, bind `sscanf` to `__isoc99_sscanf`.
+pub fn without_standard(name: &str) -> &str {
+    name.strip_prefix("__isoc23_").or_else(|| name.strip_prefix("__isoc99_")).unwrap_or(name)
 }
 
 fn has(name: &str, mark: Mark) -> bool {
@@ -322,13 +326,13 @@ pub fn taped(name: &str) -> Option<&'static Taped> {
     TABLE.get(name)?.tape.as_ref()
 }
 
-/// How a port may use the function of exactly this name.
+/// How a port may use the function of exactly this name, or of this name under the prefix of a newer standard.
 pub fn for_ports(name: &str) -> ForPorts {
     if name.starts_with("exec") || name.starts_with("posix_spawn") {
         return ForPorts::Never;
     }
     let link = || is_math(name, &['f'], Some(ForPorts::Link)).then_some(ForPorts::Link);
-    TABLE.get(name).map(|row| row.ports).or_else(link).unwrap_or(ForPorts::AsOriginal)
+    TABLE.get(without_standard(name)).map(|row| row.ports).or_else(link).unwrap_or(ForPorts::AsOriginal)
 }
 
 /// Prefixes of compiler intrinsics, which stand for instructions.
@@ -425,6 +429,8 @@ mod tests {
     #[test]
     fn ports_may_call_what_computes_and_never_what_leads_to_c() {
         assert_eq!(for_ports("strtol"), ForPorts::Call);
+        assert_eq!(for_ports("__isoc99_sscanf"), ForPorts::Call);
+        assert_eq!(for_ports("__isoc99_fscanf"), ForPorts::AsOriginal);
         assert_eq!(for_ports("sinf"), ForPorts::Link);
         assert_eq!(for_ports("getenv"), ForPorts::AsOriginal);
         assert_eq!(for_ports("__memcpy_chk"), ForPorts::AsOriginal);

@@ -1,4 +1,4 @@
-//! The hidden gate: held-back inputs, which no prompt can show. It tests ports that may be fitted to the
+//! Selects the held-back inputs of the hidden gate, which no prompt can show. The gate tests ports that may be fitted to the
 //! counterexamples in their prompts.
 
 use crate::digest::sha256;

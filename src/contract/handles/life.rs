@@ -1,0 +1,59 @@
+//! Whether a function makes, uses or ends the handle that it gets.
+
+use super::Handles;
+use crate::contract::constructors::{record, target, words};
+use crate::contract::parameter_roles::Life;
+use crate::symbol::{Function, UseKind};
+
+/// Words in the name of a destructor.
+const ENDS: [&str; 13] = [
+    "destroy", "free", "delete", "close", "end", "fini", "release", "dispose", "term", "destruct", "cleanup",
+    "deinit", "uninit",
+];
+
+impl Handles<'_> {
+    /// Whether the function makes, uses or ends its first handle.
+    pub(super) fn life(&self, of: &str, function: &Function) -> Life {
+        let Some(first) = self.first_handle(of, function) else {
+            return if self.returns_new(function, of) { Life::Makes } else { Life::Uses };
+        };
+        let own = words(&function.c_name);
+        let named = |wanted: &[&str]| {
+            // `gzclose`: a word of five letters or more may follow a prefix without a separator.
+            let fits = |own: &str, word: &str| own == word || word.len() >= 5 && own.ends_with(word);
+            own.iter().any(|own| wanted.iter().any(|word| fits(own, word)))
+        };
+        let is_maker = self.constructors.of_record(of).iter().any(|f| f.key == function.key);
+        let takes = function.params.iter().filter(|p| target(&p.ty).and_then(record) == Some(of)).count();
+        if self.facts.of(function, first).freed
+            || named(&ENDS) && takes == 1 && !self.only_lends(function, first)
+        {
+            Life::Ends
+        } else if is_maker && !named(&["reset"])
+            || takes == 2 && first == 0 && named(&["copy", "clone", "dup"])
+        {
+            Life::Makes
+        } else {
+            Life::Uses
+        }
+    }
+
+    /// Whether the function does no more with an argument than to pass it to functions of the library that end nothing:
+    /// `delete(detach(list, at))` ends what was in the list.
+    fn only_lends(&self, function: &Function, index: usize) -> bool {
+        let ends = |name: &str| words(name).iter().any(|word| ENDS.contains(&word.as_str()));
+        let lends = |kind: &UseKind| match kind {
+            UseKind::NullCheck => true,
+            UseKind::Argument { callee, position, .. } => {
+                let called = self.library.functions.iter().find(|other| other.c_name == *callee);
+                called.is_some_and(|other| !ends(callee) && !self.facts.of(other, *position).freed)
+            }
+            // What is done with another function's result says nothing of the argument.
+            UseKind::FromCall { .. } => true,
+            _ => false,
+        };
+        let uses = &function.params[index].uses;
+        uses.iter().any(|used| matches!(used.kind, UseKind::Argument { .. }))
+            && uses.iter().all(|used| lends(&used.kind))
+    }
+}
