@@ -35,8 +35,8 @@ fn through_macro(library: &Library, caller: &Function, name: &str) -> Option<Cal
     calls.filter_map(|own| first(caller, &own.name, "")).next()
 }
 
-/// Whether the line contains the identifier `name`.
-fn has_word(line: &str, name: &str) -> bool {
+/// Whether the text contains the identifier `name`.
+pub fn has_word(line: &str, name: &str) -> bool {
     line.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name)
 }
 

@@ -3,7 +3,7 @@
 use super::{Driven, Inputs, Work, known};
 use crate::c::entries::Entries;
 use crate::count::count;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::in_place::build::{self, Built, Parts};
 use crate::in_place::candidates::Candidates;
@@ -21,7 +21,7 @@ const REPLAY: Duration = Duration::from_secs(120);
 
 /// The library, built for its drivers.
 pub(super) struct Campaigns<'w, 'p> {
-    pub work: &'w Work<'p>,
+    work: &'w Work<'p>,
     parts: Parts<'w>,
     /// The folder of `built`.
     watched: PathBuf,
@@ -46,14 +46,30 @@ impl<'w, 'p> Campaigns<'w, 'p> {
         self.parts
     }
 
-    /// A driver with its inputs and what they reach.
+    /// A driver with its inputs and what they reach. It is kept what that is; nothing, if the driver cannot be used.
     pub fn driven(&self, driver: Driver, inputs: Inputs, reporter: &mut dyn Reporter) -> Result<Driven> {
+        let (dir, made_of) = (self.work.dir("corpora").join(&driver.name), self.work.made_of(&driver));
+        let driven = self.run(driver, (&dir, &made_of), inputs, reporter);
+        match &driven {
+            Ok(driven) => known::keep(self.work.project, driven, &dir, &made_of)?,
+            Err(error) if error.kind() == ErrorKind::C => known::keep_nothing(&dir, &made_of)?,
+            Err(_) => {}
+        }
+        driven
+    }
+
+    fn run(
+        &self,
+        driver: Driver,
+        (dir, made_of): (&Path, &str),
+        inputs: Inputs,
+        reporter: &mut dyn Reporter,
+    ) -> Result<Driven> {
         let work = self.work;
-        let (dir, committed) = (work.dir("corpora").join(&driver.name), work.committed(&driver));
-        let (mark, made_of) = (dir.join("made-of"), work.made_of(&driver));
+        let (mark, committed) = (dir.join("made-of"), work.committed(&driver));
         let is_kept = inputs == Inputs::Kept && fs::read_to_string(&mark).is_ok_and(|text| text == made_of);
         let corpus = match is_kept {
-            true => Corpus::kept(&dir)?,
+            true => Corpus::kept(dir)?,
             false => {
                 // C may break on other inputs now.
                 if !fs::read_to_string(&mark).is_ok_and(|text| text == made_of) {
@@ -63,7 +79,7 @@ impl<'w, 'p> Campaigns<'w, 'p> {
                 if mark.exists() {
                     fs::remove_file(&mark)?;
                 }
-                let corpus = self.fuzzed(&driver, (&dir, &committed), reporter)?;
+                let corpus = self.fuzzed(&driver, (dir, &committed), reporter)?;
                 write_atomic(&mark, made_of.as_bytes())?;
                 corpus
             }
@@ -83,9 +99,7 @@ impl<'w, 'p> Campaigns<'w, 'p> {
             let (text, help) = useless(&driver, &corpus, &work.dir("fuzz"));
             reporter.event(Event::Warning { text, help: Some(help) });
         }
-        let driven = Driven { driver, corpus, reach };
-        known::keep(work.project, &driven, &dir, &made_of)?;
-        Ok(driven)
+        Ok(Driven { driver, corpus, reach })
     }
 
     fn fuzzed(&self, driver: &Driver, dirs: (&Path, &Path), reporter: &mut dyn Reporter) -> Result<Corpus> {

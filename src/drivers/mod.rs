@@ -25,6 +25,7 @@ pub use skeleton::{FOLDER, Skeleton, from_contracts, public_headers};
 pub use trials::{Broken, Ran, Trials, Tried, with_trials};
 pub use watched::observed;
 
+use crate::c::call_sites::has_word;
 use crate::c::entries::Entries;
 use crate::digest::of_parts;
 use crate::error::{Error, ErrorKind, Result};
@@ -197,14 +198,9 @@ fn driven(
     let (mut all, mut left_out) = (Vec::new(), Vec::new());
     for driver in found {
         let file = driver.file.clone();
-        let work = campaigns.work;
-        let (dir, made_of) = (work.dir("corpora").join(&driver.name), work.made_of(&driver));
         match campaigns.driven(driver, inputs, reporter) {
             Ok(driven) => all.push(driven),
-            Err(error) if error.kind() == ErrorKind::C => {
-                known::keep_nothing(&dir, &made_of)?;
-                left_out.push(Unusable { file, error });
-            }
+            Err(error) if error.kind() == ErrorKind::C => left_out.push(Unusable { file, error }),
             Err(error) => return Err(error),
         }
     }
@@ -327,12 +323,6 @@ fn report(project: &Project, drivers: Vec<Driven>, left_out: Vec<Unusable>) -> R
 fn text<'d>(project: &Project, driven: &'d Driven) -> Option<(&'d Utf8Path, String)> {
     let file = &driven.driver.file;
     Some((file, fs::read_to_string(project.root().ok()?.join(file)).ok()?))
-}
-
-fn has_word(text: &str, word: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(word)
-        .any(|(at, _)| !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part))
 }
 
 /// The callers of each function, by position.

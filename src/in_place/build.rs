@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 /// Functions keep their calls: what is inlined has no entry. String literals keep their symbols, which say how long they
 /// are: a text may go on behind its first NUL.
-/// Conversions of floats that no integer can hold are told: `judge.c` has the function that the compiler calls.
+/// The compiler marks conversions of a float to an integer that cannot hold it; `judge.c` has the function that it calls.
 const PATCHABLE: [&str; 12] = [
     "-O1",
     "-g0",

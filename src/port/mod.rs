@@ -1,5 +1,5 @@
-//! The port of functions: questions to models, the checks of their answers, and the end. `run` uses the modules above it
-//! in the list below.
+//! The port of functions: questions to models, the checks of their answers, and the end. Each module uses only those that
+//! stand before it in this list.
 
 pub mod history;
 mod step_trace;

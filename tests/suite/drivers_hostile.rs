@@ -309,6 +309,9 @@ fn a_driver_that_does_not_compile_is_left_out() {
         "{text}"
     );
     both.run(&["drivers", "--ports"]).code(11).shows("fuzz/bad.c");
+    // What the other one reaches is known all the same.
+    let list = both.run(&["list"]).ok().stdout.clone();
+    assert!(list.contains("not reached") && !list.contains("not run yet"), "{list}");
     // Without one that compiles, it is an error, which is told once.
     repo(&[bad]).run(&["drivers"]).fails(1, &["missing.h"]);
     let worse: Parts = ("worse", "#include \"absent.h\"", "");

@@ -117,7 +117,7 @@ fn values_are_told_from_padding() {
     for (name, _) in BODIES {
         assert_eq!(differs(&ports[name]), (true, name == "tagged"), "{:#}", ports[name]);
     }
-    // Where memory differs is told also behind other pointers, and in new memory.
+    // A path leads to memory behind other pointers, and to new memory.
     for (name, path) in [("owner_set", "owner->pair->b"), ("pair_new", "return value->b")] {
         let differs = &ports[name]["differs"];
         assert_eq!(differs["path"], json!(path), "{differs:#}");

@@ -170,7 +170,8 @@ fn as_json(
                 "symbol": one.symbol, "calls": one.judged.calls, "judged": one.judged.judged,
                 "killed": one.kills.reached, "mutants": one.kills.total,
                 "differs": one.differs.map(|difference| difference.to_string()),
-                "outside": one.judged.outside, "broke": one.judged.broke, "without": one.without,
+                "undefined": one.judged.undefined, "outside": one.judged.outside, "broke": one.judged.broke,
+                "without": one.without,
                 "survived": survived.collect::<Vec<_>>(),
             })
         };
@@ -188,7 +189,7 @@ fn as_json(
             });
             json!({
                 "symbol": one.symbol, "calls": one.judged.calls, "judged": one.judged.judged, "differs": differs,
-                "outside": one.judged.outside, "broke": one.judged.broke,
+                "undefined": one.judged.undefined, "outside": one.judged.outside, "broke": one.judged.broke,
             })
         };
         all.iter().map(one).collect::<Vec<_>>()
