@@ -4,8 +4,10 @@
 //! and, where there is one, the command that fixes it.
 
 pub mod code;
+mod page;
 
 pub use code::Code;
+pub use page::Page;
 
 use std::fmt;
 

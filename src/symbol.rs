@@ -55,7 +55,7 @@ impl fmt::Display for RelPath {
 
 /// Where a definition stands: byte range `start..end` and lines `line..=end_line`, counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct SourceRange {
     pub file: RelPath,
     pub start: usize,
     pub end: usize,
@@ -183,7 +183,7 @@ pub struct Function {
     pub c_name: String,
     /// The Rust module that holds its port.
     pub module: String,
-    pub place: Place,
+    pub place: SourceRange,
     /// The definition as written, from its first specifier to the closing brace.
     pub text: String,
     /// The comment above the definition, or else above a declaration; raw, with its markers.
@@ -237,7 +237,7 @@ pub struct Global {
     pub name: SymbolName,
     pub c_name: String,
     pub module: String,
-    pub place: Place,
+    pub place: SourceRange,
     pub linkage: Linkage,
     pub ty: CType,
     pub is_const: bool,
@@ -253,7 +253,7 @@ pub struct Global {
 pub struct Macro {
     pub key: SymbolKey,
     pub name: String,
-    pub place: Place,
+    pub place: SourceRange,
     pub is_function_like: bool,
     /// `#define NAME …` as written, without `#define`.
     pub text: String,

@@ -122,6 +122,15 @@ static inline void *driver_block(size_t bytes)
     return block;
 }
 
+/* The same with a NUL at its end. */
+static inline void *driver_chars(size_t bytes)
+{
+    char *block = driver_block(bytes);
+    if (block && bytes)
+        block[bytes - 1] = 0;
+    return block;
+}
+
 /* A text of the input, or one with which the C text compares. */
 static inline void *driver_text(size_t most, const char *const *texts, size_t count)
 {

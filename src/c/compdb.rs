@@ -1,7 +1,7 @@
 //! `compile_commands.json`: the flags of each source.
 
 use super::kept_flags::{self, Command};
-use super::places::Places;
+use super::project_paths::ProjectPaths;
 use super::shell_words::split;
 use crate::error::{Error, ErrorKind, Result};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -29,7 +29,7 @@ pub(super) fn find(root: &Utf8Path) -> Option<Utf8PathBuf> {
 ///
 /// # Errors
 /// `C` when the file is malformed.
-pub(super) fn read(places: &Places, file: &Utf8Path) -> Result<Vec<Command>> {
+pub(super) fn read(places: &ProjectPaths, file: &Utf8Path) -> Result<Vec<Command>> {
     let text = fs::read_to_string(places.root.join(file))?;
     let entries: Vec<Entry> = serde_json::from_str(&text).map_err(|error| {
         Error::new(ErrorKind::C, format!("{file} cannot be read: {error}"))
@@ -62,7 +62,7 @@ mod tests {
                 {{"directory":"/opt","file":"c.c","arguments":["cc","c.c"]}}]"#
         );
         fs::write(root.join("build/compile_commands.json"), json).unwrap();
-        let places = Places { root: &root, copy: None };
+        let places = ProjectPaths { root: &root, copy: None };
         let commands = read(&places, &find(&root).unwrap()).unwrap();
         assert_eq!(commands.len(), 2);
         assert_eq!(commands[0].file, RelPath("a.c".into()));

@@ -1,7 +1,7 @@
 //! The flags of a C compiler's command line that change the meaning of code, for `compdb` and `build_system`.
 //! `shell_words` splits the line.
 
-use super::places::Places;
+use super::project_paths::ProjectPaths;
 use crate::symbol::RelPath;
 use camino::Utf8Path;
 
@@ -15,7 +15,7 @@ pub(super) struct Command {
 impl Command {
     /// The command of a compiler that runs in `dir` with `arguments` and compiles `source`. `None` if the
     /// source is not under the root or not in one of `LANGUAGES`.
-    pub fn new(places: &Places, dir: &Utf8Path, source: &str, arguments: &[String]) -> Option<Self> {
+    pub fn new(places: &ProjectPaths, dir: &Utf8Path, source: &str, arguments: &[String]) -> Option<Self> {
         let file = places.inside(&dir.join(source)).filter(|file| LANGUAGES.contains(&extension(file)))?;
         let flags = keep(arguments, |path| places.show(&dir.join(path)));
         Some(Self { file: RelPath(file), flags })

@@ -10,7 +10,7 @@ mod workers;
 mod modules;
 pub mod glob;
 mod sources;
-mod places;
+mod project_paths;
 mod shell_words;
 mod kept_flags;
 mod compdb;

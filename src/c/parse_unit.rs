@@ -8,8 +8,8 @@ use super::expr::Sources;
 use super::types::{TypeReader, is_wrong_alias, unfaithful};
 use super::{atomics, comments_above, constant_pointers, parse_body, parse_types};
 use crate::symbol::{
-    Function, Global, Linkage, Macro, Param, Place, Record, RelPath, SymbolKey, SymbolName, TypeDefinition,
-    TypeKind,
+    Function, Global, Linkage, Macro, Param, Record, RelPath, SourceRange, SymbolKey, SymbolName,
+    TypeDefinition, TypeKind,
 };
 use camino::Utf8Path;
 use clang_sys::*;
@@ -178,8 +178,8 @@ impl Reader<'_> {
         Utf8Path::new(&at.file).strip_prefix(self.root).ok().map(|p| RelPath(p.to_owned()))
     }
 
-    fn place(file: RelPath, start: &Location, end: &Location) -> Place {
-        Place { file, start: start.offset, end: end.offset, line: start.line, end_line: end.line }
+    fn place(file: RelPath, start: &Location, end: &Location) -> SourceRange {
+        SourceRange { file, start: start.offset, end: end.offset, line: start.line, end_line: end.line }
     }
 
     fn function(&mut self, item: Cursor<'_>, file: RelPath, start: &Location) -> FoundFunction {

@@ -4,7 +4,7 @@
 use super::build_system::{self, BuildSystems};
 use super::flags::{Discovery, FlagSource, Warning, common_flags};
 use super::kept_flags::Command;
-use super::places::Places;
+use super::project_paths::ProjectPaths;
 use super::sources::Tree;
 use super::{compdb, header_only, include_guess, modules, sources};
 use crate::config::{self, FlagsFrom};
@@ -155,7 +155,7 @@ fn try_way(
     let (source, commands) = match way {
         FlagsFrom::CompileCommands => {
             let Some(file) = compdb::find(root) else { return Ok(None) };
-            let commands = compdb::read(&Places { root, copy: None }, &file)?;
+            let commands = compdb::read(&ProjectPaths { root, copy: None }, &file)?;
             (FlagSource::CompileCommands(file), commands)
         }
         FlagsFrom::Cmake => match build_system::ask_cmake(root, tools)? {

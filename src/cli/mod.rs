@@ -1,12 +1,17 @@
 //! The command line: parses the arguments, runs the command and returns its exit code.
 
 pub mod commands;
+mod ci_files;
+mod filter;
+mod session;
+mod shard;
+mod tables;
 
 use crate::cli::commands::{
-    Session, agent_guide, check, completions, context, contract, coverage, demo, doctor, drivers, dropin,
-    explain, export, findings, fuzz, hook, init, list, man, mcp, memory, port, report, stats, status,
-    testgen, verify,
+    agent_guide, check, completions, context, contract, coverage, demo, doctor, drivers, dropin, explain,
+    export, findings, fuzz, hook, init, list, man, mcp, memory, port, report, stats, status, testgen, verify,
 };
+use crate::cli::session::Session;
 use crate::dropin::wrapper;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::platform::process::Interrupt;

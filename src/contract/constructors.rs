@@ -8,6 +8,9 @@ use std::collections::{BTreeSet, HashMap};
 const WORDS: [&str; 10] =
     ["init", "initialize", "initialise", "create", "new", "open", "alloc", "make", "setup", "reset"];
 
+/// Words in the name of a function that makes another value like one that it gets.
+pub(super) const COPIES: [&str; 4] = ["copy", "clone", "dup", "duplicate"];
+
 /// The constructors of each record, by its key: exported functions before static ones, then functions that only
 /// reset.
 pub(super) struct Constructors<'a>(HashMap<&'a str, Vec<&'a Function>>);
@@ -36,7 +39,7 @@ impl<'a> Constructors<'a> {
 
 /// The records that a function constructs.
 fn constructed<'a>(library: &Library, function: &'a Function) -> BTreeSet<&'a str> {
-    let named = is_named_like_one(&function.c_name);
+    let named = has_word(&function.c_name, &WORDS);
     let made = function.params.iter().enumerate().filter_map(|(index, param)| {
         let target = target(&param.ty).filter(|target| !target.is_const)?;
         let record = record(target)?;
@@ -44,8 +47,11 @@ fn constructed<'a>(library: &Library, function: &'a Function) -> BTreeSet<&'a st
     });
     let needs = |record: &str| {
         let null_checked = |p: &Param| p.uses.iter().any(|u| u.kind == UseKind::NullCheck);
+        // What it may not change, it does not hand out as the copy.
+        let is_original = |of: &CType| of.is_const && has_word(&function.c_name, &COPIES);
         let takes = |p: &Param| {
-            target(&p.ty).and_then(self::record) == Some(record) && (!null_checked(p) || is_given_back(p))
+            let of = target(&p.ty).filter(|of| self::record(of) == Some(record));
+            of.is_some_and(|of| !(null_checked(p) || is_original(of)) || is_given_back(p))
         };
         function.params.iter().any(takes)
     };
@@ -78,8 +84,8 @@ pub(super) fn record(ty: &CType) -> Option<&str> {
 }
 
 /// Whether the name has one of the words: `list_init`, `initList`, `xReset2`.
-fn is_named_like_one(name: &str) -> bool {
-    words(name).iter().any(|word| WORDS.contains(&word.as_str()))
+fn has_word(name: &str, wanted: &[&str]) -> bool {
+    words(name).iter().any(|word| wanted.contains(&word.as_str()))
 }
 
 /// The words of a name, in lower case.
@@ -139,10 +145,10 @@ mod tests {
         for yes in
             ["list_init", "inflateInit2_", "newMap", "kit_map_create", "zOpenDir", "init", "deflateReset"]
         {
-            assert!(is_named_like_one(yes), "{yes}");
+            assert!(has_word(yes, &WORDS), "{yes}");
         }
         for no in ["list_destroy", "reinitialized", "renew", "deinit", "initial_size", "reopen", "malloc"] {
-            assert!(!is_named_like_one(no), "{no}");
+            assert!(!has_word(no, &WORDS), "{no}");
         }
     }
 }

@@ -202,7 +202,8 @@ fn pointer(
         return callback::role(param, facts);
     }
     if callback::is_token(&param.ty, facts) {
-        return Ok(Role::UserData(parameter_roles::UserData));
+        let given = returned::freed_by_name(function).filter(|_| !function.params.iter().any(calls_back));
+        return Ok(given.unwrap_or(Role::UserData(parameter_roles::UserData)));
     }
     if matches!(target.kind, TypeKind::Pointer(_)) {
         return Err(format!("`{name}` is a pointer to a pointer"));

@@ -1,5 +1,6 @@
 //! Pointers that a function returns, and blocks that it gets to free: what a harness can compare of both.
 
+use super::constructors::words;
 use super::facts::{FactTable, Facts, identifiers};
 use super::file::TABLE;
 use super::flat::flat;
@@ -14,6 +15,7 @@ const DEPTH: usize = 4;
 
 /// Size in bytes of a block that is given to a function.
 const GIVEN: usize = 64;
+const BLOCK: Role = Role::Given(parameter_roles::Given { max: GIVEN, nullable: true });
 
 /// What a harness compares of the result, or why it cannot.
 pub(super) fn returns_of(
@@ -155,6 +157,11 @@ pub(super) fn given(target: &CType, facts: &Facts) -> Option<Role> {
         || facts.constant_index.is_some();
     let goes_on = facts.stored || facts.called || facts.returned || facts.escapes.is_some();
     let is_plain = target.kind == TypeKind::Void || is_number(target);
-    (is_plain && !is_touched && !goes_on)
-        .then_some(Role::Given(parameter_roles::Given { max: GIVEN, nullable: true }))
+    (is_plain && !is_touched && !goes_on).then_some(BLOCK)
+}
+
+/// The role of a pointer that goes to a variable of the library, if the function's name says that it is freed there:
+/// `cJSON_free(object)` calls what `global_hooks` names.
+pub(super) fn freed_by_name(function: &Function) -> Option<Role> {
+    words(&function.c_name).iter().any(|word| word == "free").then_some(BLOCK)
 }

@@ -1,16 +1,23 @@
 //! The parameters of a contract in their places: for descriptions, and for generated code.
 
 use super::length_inference::{MAX_OF_STEP, inferred_max};
-use super::parameter_roles::{Place, Slot, most, pointee};
+use super::parameter_roles::{ParameterContext, Slot, most, pointee};
 use super::types::{Contract, Signature};
 use crate::symbol::Function;
 use proc_macro2::Ident;
 
 /// The parameters with their C types, in order.
-pub fn places<'a>(contract: &'a Contract, function: &'a Function) -> impl Iterator<Item = Place<'a>> {
+pub fn places<'a>(
+    contract: &'a Contract,
+    function: &'a Function,
+) -> impl Iterator<Item = ParameterContext<'a>> {
     let (params, is_safe) = (&contract.params[..], contract.signature == Signature::Safe);
-    let place =
-        move |(param, of): (_, &'a crate::symbol::Param)| Place { params, param, ty: &of.ty, is_safe };
+    let place = move |(param, of): (_, &'a crate::symbol::Param)| ParameterContext {
+        params,
+        param,
+        ty: &of.ty,
+        is_safe,
+    };
     params.iter().zip(&function.params).map(place)
 }
 

@@ -1,13 +1,14 @@
 //! Consistency of a contract, for inferred and written ones alike.
 
 use super::types::{Contract, Parameter, Returns, Signature};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Page};
 
 /// The error for a contract in which something is wrong, whoever finds it.
 pub fn wrong(path: &str, what: &str) -> Error {
     let symbol = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".toml");
     Error::new(ErrorKind::Config, format!("{path}: {what}")).help(format!(
-        "cargo implfuzz contract --edit {symbol} (docs/formats.md lists the keys); to have it inferred again: rm {path}"
+        "cargo implfuzz contract --edit {symbol} ({} lists the keys); to have it inferred again: rm {path}",
+        Page::Formats
     ))
 }
 

@@ -1,10 +1,10 @@
 //! A driver in C text that calls the library's functions as their contracts say. `skeleton` finds the headers, and leaves
 //! out what does not compile.
 
-use crate::contract::facts::FactTable;
+use crate::contract::facts::{FactTable, Facts};
 use crate::contract::handles::Handles;
 use crate::contract::parameter_roles::in_driver::{variable, variable_type};
-use crate::contract::parameter_roles::{InDriver, Life, Place, Role};
+use crate::contract::parameter_roles::{InDriver, Life, ParameterContext, Role};
 use crate::contract::preconditions::in_c;
 use crate::contract::types::{Contract, Returns};
 use crate::error::{Error, ErrorKind, Result};
@@ -42,6 +42,8 @@ pub struct Callable<'l> {
     contract: Contract,
     /// The struct whose fields the caller sets.
     filled: Option<&'l str>,
+    /// The parameters whose objects the function keeps in other memory, or frees.
+    keeps: BTreeSet<usize>,
 }
 
 /// The functions of a library that programs can call. A person's contract counts; where a harness cannot compare what a
@@ -59,9 +61,22 @@ pub fn callables<'l>(library: &'l Library, planned: &[FunctionPlan]) -> Vec<Call
         let contract = contract(function)?;
         let of = contract.sequence.as_ref().map(|sequence| sequence.of.as_str());
         let record = of.and_then(|of| library.records.iter().find(|(_, record)| record.rust_name == of));
-        Some(Callable { function, contract, filled: record.map(|(key, _)| key.as_str()) })
+        let keeps = kept(function, &contract, &facts);
+        Some(Callable { function, contract, filled: record.map(|(key, _)| key.as_str()), keeps })
     };
     external.filter_map(callable).collect()
+}
+
+/// The parameters whose objects a function keeps in that of another one, or frees. Where each is stored in the other, as in
+/// a list that its items know, nothing says which of them keeps which.
+fn kept(function: &Function, contract: &Contract, facts: &FactTable) -> BTreeSet<usize> {
+    let of: Vec<(usize, Facts)> = (0..contract.params.len())
+        .filter(|at| contract.params[*at].role.handle().is_some())
+        .map(|at| (at, facts.of(function, at)))
+        .collect();
+    let has_keeper = of.iter().any(|(_, facts)| !facts.stored);
+    let kept = of.into_iter().filter(|(_, facts)| facts.freed || facts.stored && has_keeper);
+    kept.map(|(at, _)| at).collect()
 }
 
 /// The calls of these functions: of those whose arguments can be made.
@@ -171,7 +186,7 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
     let Callable { function, contract, .. } = one;
     let mut text = Text::default();
     let (mut arguments, mut lengths) = (Vec::new(), Vec::new());
-    for (param, of) in contract.params.iter().zip(&function.params) {
+    for (at, (param, of)) in contract.params.iter().zip(&function.params).enumerate() {
         let argument = match &param.role {
             Role::Handle(handle) => {
                 let found = kinds.of(&of.ty, &function.c_name).filter(|_| handle.through.is_none())?;
@@ -182,7 +197,12 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
                     Life::Uses | Life::Ends => found,
                 };
                 let name = variable(&param.name);
-                text.handle((&kinds, &name, &of.ty), (handle.life, handle.nullable));
+                // An object that something else keeps is no longer the driver's to end.
+                let life = match handle.life {
+                    Life::Uses if one.keeps.contains(&at) => Life::Ends,
+                    life => life,
+                };
+                text.handle((&kinds, &name, &of.ty), (life, handle.nullable));
                 if one.filled.is_some() && one.filled == struct_behind(&of.ty) {
                     text.fill(contract, &name);
                 }
@@ -192,7 +212,7 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
                 name
             }
             role => {
-                let place = Place { params: &contract.params, param, ty: &of.ty, is_safe: false };
+                let place = ParameterContext { params: &contract.params, param, ty: &of.ty, is_safe: false };
                 let unique = format!("driver_{}_{}", function.c_name, param.name);
                 let InDriver { functions, before, argument } = role.in_driver(&place, &unique)?;
                 text.functions.extend(functions);

@@ -32,7 +32,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::evidence::fingerprint::drivers_hash;
 use crate::in_place::build::{self, Parts, flags};
-use crate::in_place::build_site::Place;
+use crate::in_place::build_site::BuildSite;
 use crate::in_place::candidates::Candidates;
 use crate::in_place::corpus::Corpus;
 use crate::in_place::driver::{Driver, drivers};
@@ -250,8 +250,8 @@ impl<'p> Work<'p> {
         of_parts([drivers_hash(self.root.as_std_path(), &config, &files)].iter().chain(of_units))
     }
 
-    fn place<'a>(&'a self, dir: &'a Path) -> Result<Place<'a>> {
-        Ok(Place { dir, toolchain: self.project.toolchain(self.interrupt)?, interrupt: self.interrupt })
+    fn place<'a>(&'a self, dir: &'a Path) -> Result<BuildSite<'a>> {
+        Ok(BuildSite { dir, toolchain: self.project.toolchain(self.interrupt)?, interrupt: self.interrupt })
     }
 
     fn entries(&self) -> Result<Entries> {

@@ -30,7 +30,7 @@ use fs_err as fs;
 use plan::{PortedFunction, Route};
 use port::PortSide;
 use runtime::Counts;
-use side::{Place, Ran, Who};
+use side::{CommandEnvironment, Ran, Who};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -158,7 +158,7 @@ impl<'p> Work<'_, 'p> {
     }
 
     /// Prepares the directory. Both sides use the same one, so that paths in their output are the same.
-    fn place(&self) -> Result<Place> {
+    fn place(&self) -> Result<CommandEnvironment> {
         let config = &self.project().config;
         let bin = self.dir.join("bin");
         // A bare name is found in `bin`, and spaces in the repository's path cause no trouble.
@@ -169,7 +169,7 @@ impl<'p> Work<'_, 'p> {
             Some((variable, value))
         });
         let compilers = compilers.collect();
-        Ok(Place {
+        Ok(CommandEnvironment {
             tree: self.dir.join("tree"),
             dir: self.dir.clone(),
             write: config.dropin.write.clone(),
@@ -180,25 +180,25 @@ impl<'p> Work<'_, 'p> {
         })
     }
 
-    fn copy(&self, place: &Place) -> Result<()> {
+    fn copy(&self, place: &CommandEnvironment) -> Result<()> {
         let tree =
             Utf8Path::from_path(&place.tree).expect("the cache is in the repository, whose path is UTF-8");
         copy_sources(self.project().root()?, tree, u64::MAX)
     }
 
-    fn install(&self, place: &Place, settings: Option<&PathBuf>) -> Result<()> {
+    fn install(&self, place: &CommandEnvironment, settings: Option<&PathBuf>) -> Result<()> {
         let named = ["CC", "CXX"].into_iter().filter_map(side::named);
         let named: Vec<PathBuf> = named.map(|(path, _)| path).collect();
         let compilers = wrapper::compilers(&Search::from_env().path, &named);
         wrapper::install(&place.bin, &compilers, settings.map(PathBuf::as_path))
     }
 
-    fn prepare_c(&self, place: &Place) -> Result<()> {
+    fn prepare_c(&self, place: &CommandEnvironment) -> Result<()> {
         self.copy(place)?;
         self.install(place, None)
     }
 
-    fn prepare_port(&self, place: &Place, port: &PortSide) -> Result<()> {
+    fn prepare_port(&self, place: &CommandEnvironment, port: &PortSide) -> Result<()> {
         self.copy(place)?;
         let project = self.project();
         let mut patched = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! One side: runs the configured commands in a copy of the library, with the compiler wrappers first in `PATH`.
 
 use crate::config::Dropin;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Page, Result};
 use crate::event::{Event, Reporter};
 use crate::platform::process::{Exit, Interrupt, Job, Kind, Output, Sandbox};
 use crate::platform::toolchain::Search;
@@ -15,7 +15,7 @@ const TOLD: usize = 15;
 
 /// The environment that the commands of both sides share.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct CommandEnvironment {
     /// The copy of the library.
     pub tree: PathBuf,
     /// The directory of the compiler wrappers.
@@ -47,15 +47,16 @@ impl Who {
     }
 
     /// The error kind and help for a failed build.
-    fn advice(self) -> (ErrorKind, &'static str) {
+    fn advice(self) -> (ErrorKind, String) {
         match self {
             Self::C => (
                 ErrorKind::C,
                 "correct `build` under [dropin] in implfuzz.toml; its commands may write to the copy of the library, to \
-                 $TMPDIR and to the folders in `write` there, and may open no sockets",
+                 $TMPDIR and to the folders in `write` there, and may open no sockets"
+                    .to_owned(),
             ),
             Self::Port => {
-                (ErrorKind::Build, "with C alone it works: docs/limits.md lists what `dropin` cannot do")
+                (ErrorKind::Build, format!("with C alone it works: {} lists what `dropin` cannot do", Page::Limits))
             }
         }
     }
@@ -72,7 +73,7 @@ pub struct Ran {
 /// Variables by which an outer make would influence the makes of the commands.
 const OF_MAKE: [&str; 3] = ["MAKEFLAGS", "MFLAGS", "MAKELEVEL"];
 
-impl Place {
+impl CommandEnvironment {
     /// Runs the build commands, then the run commands.
     pub fn run(
         &self,

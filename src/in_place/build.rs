@@ -9,7 +9,7 @@ use crate::c::entries::{CALLED, Entries, ROOM, inline_functions_have_copies};
 use crate::c::flags::old_c_flags;
 use crate::config::Drivers;
 use crate::error::{Error, ErrorKind, Result};
-use crate::in_place::build_site::Place;
+use crate::in_place::build_site::BuildSite;
 use crate::platform::process::{Job, time_limits};
 use crate::platform::toolchain::CompilerKind;
 use crate::platform::workspace::write_atomic;
@@ -78,7 +78,7 @@ pub struct Built {
 ///
 /// # Errors
 /// `C` if a unit does not compile, `Environment` without the tools, and Ctrl-C.
-pub fn library(parts: Parts, place: Place) -> Result<Built> {
+pub fn library(parts: Parts, place: BuildSite) -> Result<Built> {
     fs::create_dir_all(place.dir)?;
     sandboxed_run::clear(place.dir)?;
     for (name, text) in RUNTIME {
@@ -126,7 +126,7 @@ impl Built {
     ///
     /// # Errors
     /// `C` if the driver does not compile or link, and Ctrl-C.
-    pub fn program(&self, driver: &Driver, parts: Parts, place: Place) -> Result<PathBuf> {
+    pub fn program(&self, driver: &Driver, parts: Parts, place: BuildSite) -> Result<PathBuf> {
         let object = place.dir.join(format!("driver-{}.o", driver.name));
         let job = place.compiler(driver.language).dir(parts.root).timeout(time_limits::COMPILE_C);
         let job = job.args(["-O1", "-g0", "-w", "-fno-pie", "-fno-lto"]);
@@ -164,7 +164,7 @@ impl Built {
         driver: &Driver,
         object: &Path,
         parts: Parts,
-        place: Place,
+        place: BuildSite,
     ) -> Result<Vec<PathBuf>> {
         let program = self.outside.of_program(object)?;
         let names = |kind: &str| format!("{kind}-{}.inc", driver.name);
@@ -219,7 +219,7 @@ pub fn flags(library: &Library, settings: &Drivers) -> Vec<String> {
     flags
 }
 
-impl Place<'_> {
+impl BuildSite<'_> {
     fn unit(&self, parts: Parts, number: usize, unit: &Unit) -> Result<PathBuf> {
         let path = parts.root.join(&unit.file.0);
         let with_mutants = match parts.candidates {

@@ -10,13 +10,13 @@ use std::path::Path;
 
 /// A folder for the files of a build, and the tools.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct BuildSite<'a> {
     pub dir: &'a Path,
     pub toolchain: &'a Toolchain,
     pub interrupt: &'a Interrupt,
 }
 
-impl Place<'_> {
+impl BuildSite<'_> {
     /// The compiler of a language: clang is both, so that libFuzzer's flags work for C++, too.
     pub fn compiler(&self, language: Language) -> Job {
         let cc = &self.toolchain.cc;

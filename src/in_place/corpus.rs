@@ -7,7 +7,7 @@ use super::driver::{Driver, Language};
 use super::run::Number;
 use crate::c::flags::old_c_flags;
 use crate::error::{Error, ErrorKind, Result};
-use crate::in_place::build_site::Place;
+use crate::in_place::build_site::BuildSite;
 use crate::in_place::sandboxed_run;
 use crate::platform::process::{Exit, Job, Output, time_limits};
 use crate::platform::toolchain::CompilerKind;
@@ -121,7 +121,7 @@ pub struct Sanitised {
 ///
 /// # Errors
 /// `Environment` without clang, `C` if a unit does not compile, and Ctrl-C.
-pub fn sanitised(parts: Parts, place: Place) -> Result<Sanitised> {
+pub fn sanitised(parts: Parts, place: BuildSite) -> Result<Sanitised> {
     if place.toolchain.cc.kind != CompilerKind::Clang {
         let text =
             "the inputs of drivers are made by libFuzzer, which comes with clang; the C compiler is gcc";
@@ -155,7 +155,7 @@ impl Sanitised {
         &self,
         driver: &Driver,
         parts: Parts,
-        place: Place,
+        place: BuildSite,
         (dir, committed): (&Path, &Path),
     ) -> Result<Corpus> {
         let program = self.program(driver, parts, place)?;
@@ -231,7 +231,7 @@ impl Sanitised {
     ///
     /// # Errors
     /// `C` if the driver does not compile or link, and Ctrl-C.
-    pub fn program(&self, driver: &Driver, parts: Parts, place: Place) -> Result<PathBuf> {
+    pub fn program(&self, driver: &Driver, parts: Parts, place: BuildSite) -> Result<PathBuf> {
         self.linked(driver, &[], parts, place)
     }
 
@@ -241,7 +241,7 @@ impl Sanitised {
         driver: &Driver,
         others: &[PathBuf],
         parts: Parts,
-        place: Place,
+        place: BuildSite,
     ) -> Result<PathBuf> {
         let object = place.dir.join(format!("sanitised-{}.o", driver.name));
         let job = place.compiler(driver.language).dir(parts.root).timeout(time_limits::COMPILE_C);

@@ -14,6 +14,10 @@ use std::path::Path;
 const LONGEST: usize = 32;
 const MOST: usize = 2000;
 
+/// What functions of libc that read floats understand, and C's text does not name.
+const FLOATS: [&str; 7] = ["inf", "infinity", "nan", "0x1p3", "1e400", "1e-400", "e+"];
+const READ_FLOATS: [&str; 7] = ["atof", "strtod", "strtof", "strtold", "sscanf", "vsscanf", "fscanf"];
+
 /// Writes the dictionary of a library to `file`; with no words there is none, for libFuzzer refuses an empty one.
 ///
 /// # Errors
@@ -32,6 +36,10 @@ pub fn of(library: &Library, root: &Utf8Path) -> Result<Option<String>> {
     let mut words = BTreeSet::new();
     for unit in &library.units {
         words.extend(literals(&fs::read(root.join(&unit.file.0))?));
+    }
+    let mut called = library.functions.iter().flat_map(|function| &function.externs);
+    if called.any(|name| READ_FLOATS.contains(&name.as_str())) {
+        words.extend(FLOATS.map(|word| word.as_bytes().to_vec()));
     }
     let mut words: Vec<Vec<u8>> = words.into_iter().filter(|word| word.len() <= LONGEST).collect();
     words.sort_by_key(Vec::len);
@@ -59,10 +67,22 @@ fn text(words: &[Vec<u8>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::symbol::{Function, fixture};
 
     #[test]
     fn words_are_written_as_libfuzzer_reads_them() {
         let words = [b"a\"\\".to_vec(), b"\n\xff".to_vec()];
         assert_eq!(text(&words), "\"a\\\"\\\\\"\n\"\\x0A\\xFF\"\n");
+    }
+
+    #[test]
+    fn a_library_that_reads_floats_gets_their_words() {
+        let of = |called: &str| {
+            let function = Function { externs: vec![called.to_owned()], ..fixture::function("f") };
+            super::of(&Library { functions: vec![function], ..Library::default() }, Utf8Path::new("."))
+                .unwrap()
+        };
+        assert!(of("strtod").unwrap().contains("\"inf\"\n"));
+        assert_eq!(of("strtol"), None);
     }
 }

@@ -39,9 +39,9 @@ pub struct Told {
     /// Why it may be right.
     pub excuse: Option<Excuse>,
     /// Where memory differs: the first words.
-    pub places: Vec<Place>,
+    pub places: Vec<MemoryDifference>,
     /// Where words differ that look like addresses of constants, as far as arguments lead there.
-    pub excused: Vec<Place>,
+    pub excused: Vec<MemoryDifference>,
     /// The results, where they differ: their first bytes.
     pub results: Option<Words>,
     /// What a panic printed.
@@ -64,7 +64,7 @@ pub enum Excuse {
 
 /// Where memory differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct MemoryDifference {
     /// The arguments that point to or before it, with the bytes from there, the nearest first.
     pub at: Vec<(usize, u64)>,
     /// The bytes of an aligned word of eight that differ, a bit for each.
@@ -128,7 +128,7 @@ fn other_answer(word: &str) -> Option<OtherAnswer> {
     Some(OtherAnswer { function: function.to_owned(), how })
 }
 
-fn place(word: &str) -> Place {
+fn place(word: &str) -> MemoryDifference {
     let (at, rest) = word.split_once('@').unwrap_or((word, ""));
     let pointer = |word: &str| {
         let (argument, offset) = word.split_once(':')?;
@@ -137,7 +137,7 @@ fn place(word: &str) -> Place {
     let at = at.split('+').filter_map(pointer).collect();
     let (rest, found) = rest.split_once('>').unwrap_or((rest, ""));
     let (bytes, both) = rest.split_once('=').unwrap_or((rest, ""));
-    Place { at, bytes: bytes.parse().unwrap_or(0), words: two_words(both), way: way(found) }
+    MemoryDifference { at, bytes: bytes.parse().unwrap_or(0), words: two_words(both), way: way(found) }
 }
 
 fn way(text: &str) -> Option<Way> {
@@ -173,12 +173,16 @@ mod tests {
         assert_eq!((told.input, told.excuse, &*told.said), ("3".into(), None, "it panicked"));
         let words = Words { at: 4, c: 5u64.to_le_bytes(), own: 10u64.to_le_bytes() };
         let way = Way { argument: Some(0), offsets: vec![16, 8] };
-        let first = Place { at: vec![(1, 16), (0, 816)], bytes: 240, words: Some(words), way: Some(way) };
+        let first =
+            MemoryDifference { at: vec![(1, 16), (0, 816)], bytes: 240, words: Some(words), way: Some(way) };
         assert_eq!(told.places[0], first);
         let ways: Vec<_> = told.places[1..].iter().map(|place| (place.bytes, place.way.clone())).collect();
         assert_eq!(ways, [(3, Some(Way { argument: None, offsets: vec![40] })), (4, None)]);
         let words = Words { at: 0, c: 0x400010u64.to_le_bytes(), own: 0x400013u64.to_le_bytes() };
-        assert_eq!(told.excused, [Place { at: vec![(0, 8)], bytes: 0, words: Some(words), way: None }]);
+        assert_eq!(
+            told.excused,
+            [MemoryDifference { at: vec![(0, 8)], bytes: 0, words: Some(words), way: None }]
+        );
         assert_eq!(told.results, None);
         let result = Told::read(&["1", "1", "1", "2", "-", "1", "=0:ff:0"], |input| PathBuf::from(input));
         assert_eq!((result.excuse, result.places.len()), (Some(Excuse::Moved), 0));

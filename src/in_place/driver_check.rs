@@ -6,7 +6,7 @@ use super::driver::Driver;
 use super::outside::undefined;
 use crate::c::text::Surface;
 use crate::error::Result;
-use crate::in_place::build_site::Place;
+use crate::in_place::build_site::BuildSite;
 use crate::libc_facts::{Effect, effect, opens};
 use crate::platform::process::time_limits;
 use crate::symbol::STREAMS;
@@ -68,7 +68,7 @@ fn is_below(driver: &Utf8Path, include: &str) -> bool {
 ///
 /// # Errors
 /// `C` if it does not compile, and Ctrl-C.
-pub fn forbidden(driver: &Driver, parts: Parts, place: Place) -> Result<Option<String>> {
+pub fn forbidden(driver: &Driver, parts: Parts, place: BuildSite) -> Result<Option<String>> {
     fs::create_dir_all(place.dir)?;
     let object = place.dir.join(format!("written-{}.o", driver.name));
     let job = place.compiler(driver.language).dir(parts.root).timeout(time_limits::COMPILE_C);

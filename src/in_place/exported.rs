@@ -7,7 +7,7 @@ use super::driver::{Driver, Language};
 use super::padding::{is_padded, padding_known_to};
 use super::run::Number;
 use crate::error::Result;
-use crate::in_place::build_site::Place;
+use crate::in_place::build_site::BuildSite;
 use crate::platform::process::time_limits;
 use crate::platform::workspace::write_atomic;
 use crate::symbol::Library;
@@ -39,7 +39,13 @@ impl Sanitised {
     ///
     /// # Errors
     /// `C` if the driver does not compile or link, and Ctrl-C.
-    pub fn exported(&self, driver: &Driver, judging: Judging, parts: Parts, place: Place) -> Result<PathBuf> {
+    pub fn exported(
+        &self,
+        driver: &Driver,
+        judging: Judging,
+        parts: Parts,
+        place: BuildSite,
+    ) -> Result<PathBuf> {
         for (name, text) in FILES {
             write_atomic(&place.dir.join(name), text.as_bytes())?;
         }

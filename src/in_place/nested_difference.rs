@@ -1,12 +1,16 @@
 //! What differs behind several pointers, for people: the verdict does not depend on it.
 
-use super::difference::{Place, Way};
+use super::difference::{MemoryDifference, Way};
 use super::values::{Differing, values};
 use crate::in_place::pointee_type::{Spot, behind, param_in};
 use crate::symbol::{CType, Function, Library, TypeKind};
 
 /// The first place to which types lead over pointers: `parent->child->prev`, or `return value->size`.
-pub(super) fn differing(library: &Library, function: &Function, places: &[Place]) -> Option<Differing> {
+pub(super) fn differing(
+    library: &Library,
+    function: &Function,
+    places: &[MemoryDifference],
+) -> Option<Differing> {
     places.iter().find_map(|place| {
         let (path, ty, into) = field(library, function, place.way.as_ref()?)?;
         Some(Differing { path, values: place.words.and_then(|words| values(ty, into, &words)) })

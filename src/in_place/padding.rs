@@ -155,7 +155,7 @@ fn names_in<'l>(library: &'l Library, functions: &[&'l Function]) -> Option<BTre
 mod tests {
     use super::*;
     use crate::symbol::fixture::{self, int};
-    use crate::symbol::{Param, Place, SymbolKey, TypeDefinition};
+    use crate::symbol::{Param, SourceRange, SymbolKey, TypeDefinition};
 
     fn field(name: &str, ty: CType, bits: Option<u32>, offset: u64) -> Field {
         Field { name: name.into(), ty, bits, offset: Some(offset) }
@@ -186,7 +186,7 @@ mod tests {
             key: SymbolKey(name.into()),
             name: name.into(),
             form: TypeForm::Struct,
-            place: Place { ..fixture::place(1) },
+            place: SourceRange { ..fixture::place(1) },
             text: String::new(),
             comment: String::new(),
             complete: true,

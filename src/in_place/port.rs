@@ -3,7 +3,7 @@
 
 use super::candidates::Ports;
 use crate::error::{Error, ErrorKind, Result};
-use crate::in_place::build_site::Place;
+use crate::in_place::build_site::BuildSite;
 use crate::platform::process::{Job, time_limits};
 use crate::platform::workspace::write_atomic;
 use camino::Utf8Path;
@@ -39,7 +39,7 @@ pub(super) struct Unpacked {
 ///
 /// # Errors
 /// `Internal` where the archive has no object of the crate, `Environment` without `ar`, and Ctrl-C.
-pub(super) fn unpack(ports: &Ports, place: Place) -> Result<Unpacked> {
+pub(super) fn unpack(ports: &Ports, place: BuildSite) -> Result<Unpacked> {
     let dir = place.dir.join("port");
     drop(std::fs::remove_dir_all(&dir));
     fs::create_dir_all(&dir)?;

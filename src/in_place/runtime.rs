@@ -3,7 +3,7 @@
 use super::driver::Language;
 use crate::digest::sha256;
 use crate::error::{Error, Result};
-use crate::in_place::build_site::Place;
+use crate::in_place::build_site::BuildSite;
 use crate::platform::process::{Job, time_limits};
 use crate::platform::workspace::user_cache;
 use camino::Utf8Path;
@@ -53,7 +53,7 @@ const FLAGS: [&str; 4] = ["-O2", "-w", "-fno-pie", "-fno-stack-protector"];
 /// The folder of the objects in the user's cache.
 const FOLDER: &str = "judge";
 
-impl Place<'_> {
+impl BuildSite<'_> {
     /// A compiler of the judge's own files, which are in the folder of the build.
     pub(super) fn own_c(&self, language: Language) -> Job {
         self.compiler(language).dir(self.dir).timeout(time_limits::COMPILE_OWN_C).args(FLAGS)

@@ -3,7 +3,7 @@
 
 use super::padding::{is_known, is_padded, padding_known_to};
 use super::values::{Differing, values};
-use crate::in_place::difference::{Difference, Excuse, Place, Told, Words};
+use crate::in_place::difference::{Difference, Excuse, MemoryDifference, Told, Words};
 use crate::in_place::nested_difference;
 use crate::in_place::pointee_type::{Spot, behind, param_in, within};
 use crate::symbol::{CType, Function, Library, TypeKind};
@@ -79,7 +79,7 @@ const AT_END: &str =
     "it leaves other memory than C where both end the program, which may be right if nothing reads it then";
 const PADDING: &str = "the bytes may be padding, which has no value";
 
-fn memory(library: &Library, function: &Function, places: &[Place]) -> Meaning {
+fn memory(library: &Library, function: &Function, places: &[MemoryDifference]) -> Meaning {
     let mut unknown = Vec::new();
     for place in places {
         match spot(library, function, place) {
@@ -96,7 +96,11 @@ fn memory(library: &Library, function: &Function, places: &[Place]) -> Meaning {
 }
 
 /// Whether a byte differs that is padding in no struct that the function knows, wherever such a struct may lie.
-fn has_value(library: &Library, function: &Function, places: &mut dyn Iterator<Item = &Place>) -> bool {
+fn has_value(
+    library: &Library,
+    function: &Function,
+    places: &mut dyn Iterator<Item = &MemoryDifference>,
+) -> bool {
     let bytes = places.fold(0, |all, place| all | place.bytes);
     bytes != 0 && bytes & !padding_known_to(library, function) != 0
 }
@@ -115,7 +119,7 @@ fn other_number(library: &Library, function: &Function, told: &Told) -> Option<D
 }
 
 /// A number at a place, if all arguments that lead to it for certain say that one is there.
-fn number_at(library: &Library, function: &Function, place: &Place) -> Option<Differing> {
+fn number_at(library: &Library, function: &Function, place: &MemoryDifference) -> Option<Differing> {
     let mut found = None;
     for (argument, offset) in &place.at {
         match path(library, function, *argument, *offset) {
@@ -162,7 +166,7 @@ fn is_number(ty: &CType) -> bool {
 }
 
 /// What lies at a place. The nearest pointer may lead to a part of a struct to whose start another one leads.
-fn spot<'l>(library: &'l Library, function: &'l Function, place: &Place) -> Spot<'l> {
+fn spot<'l>(library: &'l Library, function: &'l Function, place: &MemoryDifference) -> Spot<'l> {
     let mut pointers = place.at.iter();
     let of = |(argument, offset): &(usize, u64)| path(library, function, *argument, *offset);
     match pointers.next().map_or(Spot::Unknown, of) {
@@ -241,7 +245,7 @@ mod tests {
 
     fn of(difference: Difference, excuse: Option<Excuse>, places: &[Option<(usize, u64)>]) -> Meaning {
         // The second byte, which is padding in a `pair`.
-        let places = places.iter().map(|at| Place {
+        let places = places.iter().map(|at| MemoryDifference {
             at: at.iter().copied().collect(),
             bytes: 2,
             words: None,
@@ -275,7 +279,7 @@ mod tests {
         assert_eq!(memory(&[Some((1, 3)), Some((1, 4))]), path("pair->number"));
         // A pointer into the struct says nothing of what lies behind it, but the one to its start does.
         let place = |at: &[(usize, u64)]| {
-            let place = Place { at: at.to_vec(), bytes: 2, words: None, way: None };
+            let place = MemoryDifference { at: at.to_vec(), bytes: 2, words: None, way: None };
             super::memory(&library(), &two_pointers(), &[place])
         };
         assert_eq!(place(&[(1, 4), (0, 14)]), path("pair->many[1].b"));
@@ -287,7 +291,11 @@ mod tests {
     #[test]
     fn bytes_that_are_padding_nowhere_are_values() {
         let memory = |bytes| {
-            memory(&library(), &function(), &[Place { at: Vec::new(), bytes, words: None, way: None }])
+            memory(
+                &library(),
+                &function(),
+                &[MemoryDifference { at: Vec::new(), bytes, words: None, way: None }],
+            )
         };
         // `tag` is aligned to 4 and followed by three bytes of padding.
         assert_eq!(memory(0b1110_1110), Meaning::Unclear(PADDING));
@@ -317,7 +325,7 @@ mod tests {
             other_answer: None,
             excuse: Some(Excuse::OtherConstant),
             places: Vec::new(),
-            excused: vec![Place { at: at.to_vec(), bytes: 0, words: Some(words), way: None }],
+            excused: vec![MemoryDifference { at: at.to_vec(), bytes: 0, words: Some(words), way: None }],
             results: Some(words),
             said: String::new(),
         };

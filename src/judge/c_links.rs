@@ -3,14 +3,14 @@
 
 use crate::c::text::{Chunk, enumerators};
 use crate::evidence::fingerprint::{CTree, Links};
-use crate::symbol::{Library, Place, SymbolKey};
+use crate::symbol::{Library, SourceRange, SymbolKey};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 type Ids = Vec<String>;
 
 /// The links of all chunks that have any, by `file:name`.
 pub fn links(library: &Library, tree: &CTree) -> BTreeMap<String, Links> {
-    let at = |place: &Place| tree.at(place.file.0.as_str(), &(place.start..place.end));
+    let at = |place: &SourceRange| tree.at(place.file.0.as_str(), &(place.start..place.end));
     let functions: HashMap<&SymbolKey, Ids> =
         library.functions.iter().map(|f| (&f.key, at(&f.place))).collect();
     let globals: HashMap<&SymbolKey, Ids> = library.globals.iter().map(|g| (&g.key, at(&g.place))).collect();
@@ -58,7 +58,7 @@ impl<'l> Names<'l> {
         library: &'l Library,
         functions: &HashMap<&SymbolKey, Ids>,
         globals: &HashMap<&SymbolKey, Ids>,
-        at: &dyn Fn(&Place) -> Ids,
+        at: &dyn Fn(&SourceRange) -> Ids,
     ) -> Self {
         let mut types: HashMap<String, Ids> = HashMap::new();
         for ty in &library.types {

@@ -386,6 +386,15 @@ mod tests {
     }
 
     #[test]
+    fn the_ledger_knows_every_block_that_the_table_says_is_new() {
+        let ledger = include_str!("../../templates/fuzz/runtime/ledger.c");
+        let wrapped: Vec<&str> = include_str!("../../templates/fuzz/wraps.txt").lines().collect();
+        for (name, _) in read(TEXT).unwrap().into_iter().filter(|(_, row)| row.has(Mark::Allocates)) {
+            assert!(ledger.contains(&format!("__wrap_{name}(")) && wrapped.contains(&name), "{name}");
+        }
+    }
+
+    #[test]
     fn equal_arguments_get_equal_answers() {
         for name in ["strnlen", "isdigit", "memcmp", "strtoul", "__builtin_clz", "sqrtf", "abort"] {
             assert!(is_stateless(name), "{name}");

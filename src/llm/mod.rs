@@ -10,7 +10,7 @@ mod command;
 mod error;
 mod exchange;
 #[cfg(test)]
-mod faults;
+mod server_fault_tests;
 mod markdown_fences;
 mod http;
 pub mod json;

@@ -7,7 +7,7 @@ mod child;
 mod progress;
 mod tools;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Page, Result};
 use crate::platform::process::Interrupt;
 use child::Commands;
 use rmcp::ServiceExt;
@@ -41,7 +41,7 @@ pub fn serve(dir: Option<&Path>, overrides: &[String], interrupt: &Interrupt) ->
 async fn session(server: Server) -> Result<()> {
     let running = server.serve(stdio_pipes()).await.map_err(|error| {
         Error::new(ErrorKind::Usage, format!("no MCP session began: {error}"))
-            .help("an editor or agent starts this command: see docs/mcp.md")
+            .help(format!("an editor or agent starts this command: see {}", Page::Mcp))
     })?;
     let ended = running.waiting().await;
     ended

@@ -4,6 +4,7 @@
 use super::FunctionPlan;
 use super::fuzz_target::IMPORT;
 use crate::contract::parameter_roles::pointee;
+use crate::error::Page;
 use crate::symbol::{CType, TypeKind};
 use quote::quote;
 
@@ -26,10 +27,12 @@ pub fn starting(planned: &FunctionPlan) -> String {
         names => format!("    // The target may also call, as C on both sides: c_{}\n", names.join(", c_")),
     };
     format!(
-        "// Fuzz target of `{name}`: what one call of it is. docs/fuzz-targets.md has all that `input` and `side` offer.\n\
+        "// Fuzz target of `{name}`: what one call of it is. All that `input` and `side` offer:\n\
+         // {page}\n\
          // Then: cargo implfuzz contract --check {name}\n\
          // {head}\n{IMPORT}\n\npub fn target(input: &mut Input, side: &mut Side) {{\n{lines}{also}    {call};\n}}\n",
-        name = function.name
+        name = function.name,
+        page = Page::FuzzTargets
     )
 }
 

@@ -4,7 +4,7 @@ use super::Project;
 use crate::c;
 use crate::c::entries::{Entries, entries};
 use crate::config::{Config, Confinement};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Page, Result};
 use crate::event::{Event, Reporter};
 use crate::platform::process::{Interrupt, Support, support};
 use crate::platform::toolchain::{Search, Toolchain, identity as identity_of_tools};
@@ -29,7 +29,7 @@ impl Project {
     pub fn can_run(&self, reporter: &mut dyn Reporter) -> Result<()> {
         if let Some(missing) = lacking(self.config.fuzz.sandbox, support())? {
             let text = format!("ports run with fewer restrictions: this machine has no {missing}");
-            let help = "cargo implfuzz doctor; docs/sandbox.md says what the sandbox restricts".to_owned();
+            let help = format!("cargo implfuzz doctor; {} says what the sandbox restricts", Page::Sandbox);
             reporter.event(Event::Warning { text, help: Some(help) });
         }
         Ok(())

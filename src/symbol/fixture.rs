@@ -1,10 +1,10 @@
 //! Symbols for tests. They have little more than a name; tests fill in the rest.
 
-use super::{CType, Function, Linkage, Place, RelPath, SymbolKey, SymbolName, TypeKind};
+use super::{CType, Function, Linkage, RelPath, SourceRange, SymbolKey, SymbolName, TypeKind};
 
 /// Ten lines, beginning with this one.
-pub fn place(line: u32) -> Place {
-    Place { file: RelPath("src/sum.c".into()), start: 0, end: 0, line, end_line: line + 9 }
+pub fn place(line: u32) -> SourceRange {
+    SourceRange { file: RelPath("src/sum.c".into()), start: 0, end: 0, line, end_line: line + 9 }
 }
 
 pub fn int(spelling: &str, signed: bool, bits: u16) -> CType {

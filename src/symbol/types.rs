@@ -1,6 +1,6 @@
 //! C types, records, and type definitions.
 
-use super::{Place, SymbolKey};
+use super::{SourceRange, SymbolKey};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,7 +127,7 @@ pub struct TypeDefinition {
     pub key: SymbolKey,
     pub name: String,
     pub form: TypeForm,
-    pub place: Place,
+    pub place: SourceRange,
     /// The definition as written.
     pub text: String,
     /// Raw, with its markers.

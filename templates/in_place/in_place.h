@@ -158,9 +158,7 @@ enum purpose {
     REPLACES, /* candidate 0 in the place of C */
 };
 
-/* Blocks that a watched call allocates: the newest ones. */
-#define MADE 64
-/* Its arguments that are integers. */
+/* Arguments of a watched call that are integers. */
 #define WATCHED 16
 #define TAPE_CALLS 256
 #define TAPE_BYTES ((size_t)1 << 20)
@@ -266,10 +264,9 @@ struct state {
     int fails_allocations; /* whether calls are also judged with an allocation that fails */
     /* branches.c: calls of C that still count, and the sums of their counters. */
     uint64_t counted_calls, *branch_counts;
-    /* watch.c: the blocks that were allocated since the call began. */
-    uint64_t made[MADE];
-    size_t made_count;
-    /* Its arguments, and how many bytes behind them C touched, and wrote. */
+    /* watch.c: how many calls were watched in this run. */
+    uint64_t watched_calls;
+    /* The arguments of this one, and how many bytes behind them C touched, and wrote. */
     struct watched {
         uint64_t word, touched, written;
         /* Memory whose end is known; where it begins, too, for blocks. */
@@ -341,6 +338,8 @@ int implfuzz_is_arena(const void *address);
 unsigned char *implfuzz_block(const unsigned char *address);
 /* Whether a header says that its block is in use. */
 int implfuzz_is_live(const unsigned char *header);
+/* Whether a block begins there that was allocated since the newest watched call began. */
+int implfuzz_is_made(void *address);
 /* As it was asked for, and 1; 0 of a free block. */
 uint64_t implfuzz_size(const unsigned char *header);
 struct red_zone {

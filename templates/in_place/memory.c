@@ -24,7 +24,7 @@
 struct header {
     /* As it was asked for, and 1: a free block has 0. */
     uint64_t size;
-    /* Of the free list, where the block is free. */
+    /* Of the free list, where the block is free. Where calls are watched, a block in use has the number of the newest one. */
     struct header *next;
 };
 
@@ -208,13 +208,11 @@ void *implfuzz_of_malloc(size_t bytes)
         return NULL;
     }
     block->size = bytes + 1;
-    block->next = NULL;
+    block->next = STATE->purpose == WATCHES ? (struct header *)(uintptr_t)STATE->watched_calls : NULL;
     HEAD->live++;
     STATE->allocations = STATE->allocations * 31 + bytes + 1;
     STATE->allocated++;
     unsigned char *data = (unsigned char *)block + HEADER;
-    if (STATE->purpose == WATCHES)
-        STATE->made[STATE->made_count++ % MADE] = (uintptr_t)data;
     memset(data, STATE->fresh, bytes);
     memset(data + bytes, STATE->red, capacity(block) - bytes);
     return data;
@@ -225,6 +223,12 @@ static struct header *start_of(void *address)
 {
     struct header *block = (struct header *)implfuzz_block(address);
     return block && (unsigned char *)block + HEADER == (unsigned char *)address && block->size ? block : NULL;
+}
+
+int implfuzz_is_made(void *address)
+{
+    struct header *block = implfuzz_is_arena(address) ? start_of(address) : NULL;
+    return block && block->next == (struct header *)(uintptr_t)STATE->watched_calls;
 }
 
 /* What stands behind a block in use, to the next one. */

@@ -102,18 +102,14 @@ void implfuzz_watch(uint32_t entry, struct registers *registers, const void *arg
         were_live[at] = is_live(own->word);
         describe(&line, own->word, own->extent);
     }
-    STATE->made_count = 0;
+    STATE->watched_calls++;
     STATE->is_watching = 1;
     implfuzz_call(implfuzz_original(entry), registers, arguments, function->stack_bytes, result, registers);
     STATE->is_watching = 0;
     put(&line, " =", 0);
     describe(&line, result->integer[0], extent_of((void *)result->integer[0]));
-    size_t made = STATE->made_count < MADE ? STATE->made_count : MADE;
-    for (size_t at = 0; at < made; at++)
-        if (STATE->made[at] == result->integer[0]) {
-            put(&line, ",n", 0);
-            break;
-        }
+    if (implfuzz_is_made((void *)result->integer[0]))
+        put(&line, ",n", 0);
     for (size_t at = 0; at < STATE->watched_count; at++) {
         const struct watched *own = &STATE->watched[at];
         if (were_live[at] && !is_live(own->word))

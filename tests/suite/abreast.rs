@@ -159,6 +159,7 @@ fn functions_that_call_each_other_are_judged_together_in_the_end() {
 }
 
 #[test]
+#[ignore = "a minute: cargo test --test suite abreast -- --ignored"]
 fn helpers_of_one_name_from_two_ports_of_a_module_go_back_to_the_model() {
     let repo = Repo::initialised();
     let twice = "fn helper(x: u32) -> u32 {\n    x.wrapping_add(x)\n}\n\npub fn twice(x: u32) -> u32 {\n    helper(x)\n}";

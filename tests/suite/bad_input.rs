@@ -105,7 +105,10 @@ fn where_the_flags_come_from_is_said_kept_and_can_be_forced() {
     let repo = Repo::library();
     repo.write("Makefile", "all:\n\t$(MAKE) -C .. 2>/dev/null; touch touched\n\t$(CC) -DMADE -c sum.c\n");
     repo.write("sum.c", "#ifdef MADE\nint made(int x) { return x; }\n#endif\n");
-    repo.run(&["init"]).ok().shows("flags: from `make -n` (Makefile)").shows("1 function in 1 C file");
+    repo.write("extra.c", "int extra(void) { return 1; }\n");
+    let ran = repo.run(&["init"]);
+    ran.ok().shows("flags: from `make -n` (Makefile)").shows("1 function in 1 C file");
+    ran.shows("left out: extra.c: not in `make -n` (Makefile)\n  help: to add such a file");
     assert!(!repo.root().join("touched").exists());
     let text = std::fs::read_to_string(repo.root().join("implfuzz.toml")).unwrap();
     assert!(text.contains("\nfrom = \"make\"\n"), "{text}");

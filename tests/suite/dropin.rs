@@ -239,7 +239,7 @@ fn commands_write_only_where_they_may() {
     );
     let run = format!("dropin.run=[['sh', '-c', {write:?}]]");
     let dropin = |more: &[&str]| repo.run(&[&["dropin", "--config", &run], more].concat());
-    dropin(&[]).code(11).shows("exit 2, 0 lines (it failed with C alone, too: docs/sandbox.md");
+    dropin(&[]).code(11).shows("exit 2, 0 lines (it failed with C alone, too: https://");
     assert!(!other.join("file").exists());
     let folder = format!("dropin.write=['{}']", other.display());
     // Nor does a side see the temporary files of the other.

@@ -227,6 +227,7 @@ fn right_ports_on_handles_are_unrefuted() {
 }
 
 #[test]
+#[ignore = "a minute: cargo test --test suite handles -- --ignored"]
 fn ports_that_leave_a_wrong_handle_are_refuted() {
     for list in WRONG {
         let repo = library();
@@ -352,6 +353,69 @@ fn a_function_that_takes_items_out_neither_makes_nor_ends_what_they_were_in() {
         assert!(life(function).contains("\"uses\""), "{function}: {}", life(function));
     }
     assert!(life("node_delete").contains("\"ends\""), "{}", life("node_delete"));
+}
+
+/// The same with a function that copies, one that keeps what it gets, and one that frees through a variable.
+const COPIED_HEADER: &str = "\
+struct node *node_copy(const struct node *node);
+int node_push(struct node *list, struct node *item);
+void node_free(void *block);
+void node_frees_with(void (*own)(void *));
+";
+
+const COPIED: &str = "\
+static void (*give)(void *) = free;
+void node_frees_with(void (*own)(void *)) { give = own ? own : free; }
+void node_free(void *block) { give(block); }
+static struct node *copy_of(const struct node *node) {
+    if (!node) return NULL;
+    struct node *made = node_new(node->value);
+    if (!made) return NULL;
+    made->child = copy_of(node->child);
+    return made;
+}
+struct node *node_copy(const struct node *node) { return copy_of(node); }
+int node_push(struct node *list, struct node *item) {
+    if (list == NULL || item == NULL || list == item) return 0;
+    item->next = list->child;
+    list->child = item;
+    return 1;
+}
+";
+
+#[test]
+fn a_copy_is_new_and_a_driver_ends_nothing_that_another_object_keeps() {
+    let header = format!("{LIST_HEADER}{COPIED_HEADER}");
+    let repo = Repo::of(&[("list.h", &header), ("list.c", &format!("{LIST}{COPIED}"))]);
+    let contract = repo.read("rust/contracts/node_copy.toml");
+    assert!(contract.contains("returns = \"handle\"") && contract.contains("life = \"uses\""), "{contract}");
+    assert!(repo.read("rust/contracts/node_free.toml").contains("role = \"given\""));
+    repo.run(&["drivers", "--new", "calls"]).ok();
+    let driver = repo.read("fuzz/calls.c");
+    for line in [
+        "*driver_made = (void *)node_copy(arg_node);",
+        "(void)node_push(arg_list, arg_item);\n        if (arg_item) *arg_item_place = NULL;\n        break;",
+        "node_free(arg_block);",
+        "driver_given(64)",
+    ] {
+        assert!(driver.contains(line), "{line}\n{driver}");
+    }
+    let json = repo.run(&["drivers", "--seconds", "4", "--format", "json"]).ok().json("drivers");
+    assert!(json["drivers"][0]["faults"].as_array().unwrap().is_empty(), "{json:#}");
+
+    // What the copy has in it is compared.
+    let stub = "unimplemented!(\"node_copy\")";
+    let mut text = stub.to_owned();
+    let mut is_refuted = |body: &str| {
+        let next = format!("// SAFETY: a node or null.\n    unsafe {{ {body} }}");
+        repo.replace("rust/src/list.rs", &text, &next);
+        text = next;
+        let verify = ["verify", "node_copy", "--runs", "3000", "--seconds", "4", "--format", "json"];
+        let judged = repo.run(&verify).json("verify");
+        judged["symbols"][0]["grade"] == "refuted"
+    };
+    assert!(!is_refuted("copy_of(node)"));
+    assert!(is_refuted("if node.is_null() { core::ptr::null_mut() } else { node_new((*node).value) }"));
 }
 
 #[test]

@@ -48,6 +48,7 @@ fn settings_around_the_repository_do_not_change_the_c_that_judges() {
 }
 
 #[test]
+#[ignore = "a minute: cargo test --test suite hermetic -- --ignored"]
 fn settings_of_the_user_bring_crates_and_change_no_code() {
     let repo = Repo::initialised();
     repo.replace("rust/src/sum.rs", "unimplemented!(\"twice\")", WRONG);

@@ -327,6 +327,7 @@ fn a_configuration_evolves_by_what_wins() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite testgen:: -- --ignored"]
 fn all_runs_of_an_evolution_spend_one_budget() {
     let repo = two_functions();
     let more = json!({"type": "update_params", "changes": {"max_tests_per_category": 6}, "reasoning": "r"});
@@ -453,6 +454,7 @@ fn a_weaker_run_replaces_nothing_while_c_answers_as_it_did() {
 }
 
 #[test]
+#[ignore = "a minute: cargo test --test suite testgen:: -- --ignored"]
 fn ctrl_c_keeps_what_was_measured() {
     let repo = library();
     let first = json!([{"id": "first", "input": {"seed": 1, "data": "abc"}}]).to_string();

@@ -152,6 +152,7 @@ fn fields_of(bindings: &Bindings, record: &str) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "a minute: cargo test --test suite traps -- --ignored"]
 fn everything_that_is_bound_links_and_is_called_as_c_calls_it() {
     for (name, compiler) in clib::compilers() {
         let (port, library, bindings) = port(&format!("traps-{name}"), &compiler);
@@ -163,6 +164,7 @@ fn everything_that_is_bound_links_and_is_called_as_c_calls_it() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite traps -- --ignored"]
 fn a_port_made_for_one_compiler_builds_with_the_other() {
     let (port, _, _) = port("traps-other", &clib::compilers().pop().unwrap().1);
     for (name, compiler) in clib::compilers() {

@@ -37,7 +37,7 @@ struct Section {
 }
 
 /// A place that a relocation leads to.
-enum Place {
+enum Target {
     Here(SectionId),
     /// To be found by name once all objects are read.
     Named(String),
@@ -49,7 +49,7 @@ impl Objects {
         let archive = ArchiveFile::parse(rlib).map_err(|e| e.to_string())?;
         let mut all = Self::default();
         let mut defined: HashMap<String, SectionId> = HashMap::new();
-        let mut places: Vec<(SectionId, Place)> = Vec::new();
+        let mut places: Vec<(SectionId, Target)> = Vec::new();
         for member in archive.members() {
             let member = member.map_err(|e| e.to_string())?;
             if !member.name().ends_with(b".o") {
@@ -64,8 +64,8 @@ impl Objects {
         }
         for (from, place) in places {
             match place {
-                Place::Here(to) => drop(all.sections[from].next.insert(to)),
-                Place::Named(name) => match defined.get(&name) {
+                Target::Here(to) => drop(all.sections[from].next.insert(to)),
+                Target::Named(name) => match defined.get(&name) {
                     Some(to) => drop(all.sections[from].next.insert(*to)),
                     None => drop(all.sections[from].undefined.insert(name)),
                 },
@@ -78,7 +78,7 @@ impl Objects {
         &mut self,
         file: &object::File,
         defined: &mut HashMap<String, SectionId>,
-        places: &mut Vec<(SectionId, Place)>,
+        places: &mut Vec<(SectionId, Target)>,
     ) -> Result<(), String> {
         let mut ids = HashMap::new();
         for section in file.sections().filter(is_loaded) {
@@ -132,7 +132,7 @@ impl Objects {
                             SymbolSection::Section(index) => Some(here(&ids, index)?),
                             SymbolSection::Undefined | SymbolSection::Common => {
                                 let name = symbol.name().map_err(|e| e.to_string())?;
-                                Some(Place::Named(name.to_owned()))
+                                Some(Target::Named(name.to_owned()))
                             }
                             _ => None,
                         }
@@ -192,9 +192,9 @@ impl Objects {
 }
 
 /// The section that a relocation of the program leads to.
-fn here(ids: &HashMap<SectionIndex, SectionId>, index: SectionIndex) -> Result<Place, String> {
+fn here(ids: &HashMap<SectionIndex, SectionId>, index: SectionIndex) -> Result<Target, String> {
     let id = ids.get(&index).copied();
-    id.map(Place::Here).ok_or_else(|| "code leads to a section that is not loaded".to_owned())
+    id.map(Target::Here).ok_or_else(|| "code leads to a section that is not loaded".to_owned())
 }
 
 /// Sections that rustc and LLVM make in the program, alone or with a name behind a dot.

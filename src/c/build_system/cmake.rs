@@ -4,7 +4,7 @@
 use super::mirror::{self, Mirror};
 use super::{Answer, BuildSystems, complaint, first_file};
 use crate::c::compdb;
-use crate::c::places::Places;
+use crate::c::project_paths::ProjectPaths;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Job, time_limits};
 use crate::platform::toolchain::BuildTool;
@@ -28,7 +28,7 @@ pub fn ask(root: &Utf8Path, tools: &BuildSystems) -> Result<Option<Answer>> {
         configure(cmake, root, &file, (&copy, &build), tools)?;
         mirror::set_fresh(&build, &stamp)?;
     }
-    let places = Places { root, copy: Some(&copy) };
+    let places = ProjectPaths { root, copy: Some(&copy) };
     let commands = compdb::read(&places, &build.join("compile_commands.json"))?;
     Ok(Some(Answer { file, commands }))
 }

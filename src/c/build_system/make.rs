@@ -3,7 +3,7 @@
 use super::mirror::{self, Mirror};
 use super::{Answer, BuildSystems, complaint, printed};
 use crate::c::kept_flags::{self, Command};
-use crate::c::places::Places;
+use crate::c::project_paths::ProjectPaths;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Exit, Job, time_limits};
 use crate::platform::toolchain::BuildTool;
@@ -83,7 +83,7 @@ fn print(
 }
 
 fn commands(text: &str, root: &Utf8Path, copy: &Utf8Path, file: &Utf8Path) -> Vec<Command> {
-    let places = Places { root, copy: Some(copy) };
+    let places = ProjectPaths { root, copy: Some(copy) };
     let start = copy.join(file);
     let mut commands = Vec::new();
     for call in printed::calls(text, start.parent().unwrap_or(copy)) {

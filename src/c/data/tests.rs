@@ -2,7 +2,7 @@ use super::super::translate::{Compiler, PLAIN};
 use super::*;
 use crate::platform::process::Interrupt;
 use crate::platform::toolchain::{Search, Toolchain};
-use crate::symbol::{CType, Place, RelPath, SymbolKey, SymbolName, TypeKind, Unit};
+use crate::symbol::{CType, RelPath, SourceRange, SymbolKey, SymbolName, TypeKind, Unit};
 use camino::Utf8Path;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ fn global(file: &str, name: &str, linkage: Linkage) -> Global {
         name: SymbolName::new(name),
         c_name: name.into(),
         module,
-        place: Place { file: RelPath(file.into()), start: 0, end: 0, line: 1, end_line: 1 },
+        place: SourceRange { file: RelPath(file.into()), start: 0, end: 0, line: 1, end_line: 1 },
         linkage,
         ty: CType { spelling: "int".into(), is_const: false, kind: TypeKind::Void },
         is_const: false,

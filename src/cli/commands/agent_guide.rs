@@ -1,6 +1,6 @@
 //! `cargo implfuzz agent-guide`
 
-use super::Session;
+use crate::cli::session::Session;
 use crate::error::{ExitCode, Result};
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! `cargo implfuzz check`
 
-use super::Session;
-use super::ci_files::{CiFiles, within_git};
+use crate::cli::ci_files::{CiFiles, within_git};
+use crate::cli::session::Session;
 use crate::count::count;
 use crate::error::{ExitCode, Result};
 use crate::evidence::status::{Checked, NOTES, Trouble, status};

@@ -1,6 +1,6 @@
 //! `cargo implfuzz completions`
 
-use super::Session;
+use crate::cli::session::Session;
 use crate::error::{ExitCode, Result};
 use clap::{Command, ValueEnum};
 use clap_complete::Shell;

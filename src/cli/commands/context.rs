@@ -1,6 +1,7 @@
 //! `cargo implfuzz context`: prints prompts without asking a model, building or changing anything.
 
-use super::{Session, Which};
+use crate::cli::session::Session;
+use crate::cli::session::Which;
 use crate::error::{ExitCode, Result};
 use crate::llm::Prompt;
 use crate::port::plan::first_prompt::{Asked, to_prototyper};

@@ -1,6 +1,7 @@
 //! `cargo implfuzz coverage`
 
-use super::{Session, Which};
+use crate::cli::session::Session;
+use crate::cli::session::Which;
 use crate::error::{ExitCode, Result};
 use crate::fuzz::coverage_replay::{ENDS, Inputs};
 use crate::judge::Judge;

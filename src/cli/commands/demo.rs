@@ -1,6 +1,7 @@
 //! `cargo implfuzz demo`
 
-use super::{Session, symbol_tables};
+use crate::cli::session::Session;
+use crate::cli::tables::symbol_tables;
 use crate::count::count;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::platform::doctor::{self, Check, Consent};

@@ -1,6 +1,6 @@
 //! `cargo implfuzz doctor`
 
-use super::Session;
+use crate::cli::session::Session;
 use crate::error::{ExitCode, Result};
 use crate::fuzz::build::cache::size;
 use crate::platform::doctor::{self, Check, Consent, Installed};

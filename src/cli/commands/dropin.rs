@@ -1,9 +1,10 @@
 //! `cargo implfuzz dropin`
 
-use super::{Session, cells};
+use crate::cli::session::Session;
+use crate::cli::tables::cells;
 use crate::count::count;
 use crate::dropin::{self, Compared, Counted, Report, Verdict, shown, wrapper};
-use crate::error::{ExitCode, Result};
+use crate::error::{ExitCode, Page, Result};
 use crate::judge::Judge;
 use crate::platform::process::Exit;
 use crate::report::{Screen, Table, printable};
@@ -108,8 +109,9 @@ fn advice(report: &Report) -> String {
     match report.verdict() {
         Verdict::Differs => "  help: `cargo implfuzz verify --all` judges each port on its own\n".into(),
         Verdict::RanAsC => format!(
-            "the C originals of these functions ran instead of their ports: {}\n  help: docs/limits.md lists the calls that cannot be intercepted\n",
-            names.join(", ")
+            "the C originals of these functions ran instead of their ports: {}\n  help: {} lists the calls that cannot be intercepted\n",
+            names.join(", "),
+            Page::Limits
         ),
         Verdict::NothingCalled if report.linked == 0 => "no program got the port: the build calls its compiler by \
             an absolute path, or does not link with it\n  help: let it call `$CC`, or a compiler by its bare name\n"
@@ -131,13 +133,17 @@ fn remark(one: &Counted) -> String {
 }
 
 /// A remark for a command that proves little.
-const FAILED_WITH_C: &str = " (it failed with C alone, too: docs/sandbox.md lists what commands may not do, such as write \
-    outside of the copy)";
+fn failed_with_c() -> String {
+    format!(
+        " (it failed with C alone, too: {} lists what commands may not do, such as write outside of the copy)",
+        Page::Sandbox
+    )
+}
 
 fn compared(one: &Compared) -> String {
     let command = one.command.join(" ");
     let Some(difference) = &one.difference else {
-        let note = if one.c.success() { "" } else { FAILED_WITH_C };
+        let note = if one.c.success() { String::new() } else { failed_with_c() };
         let (exit, lines) = (shown(one.c), count(one.lines, "line"));
         return format!("{}: the same with the port: {exit}, {lines}{note}\n", printable(&command));
     };

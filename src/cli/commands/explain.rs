@@ -1,6 +1,6 @@
 //! `cargo implfuzz explain`
 
-use super::Session;
+use crate::cli::session::Session;
 use crate::error::{Code, Error, ErrorKind, ExitCode, Result};
 use serde_json::{Value, json};
 use strum::IntoEnumIterator;

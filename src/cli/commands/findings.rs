@@ -1,7 +1,8 @@
 //! `cargo implfuzz findings`
 
-use super::places::places;
-use super::{Session, filter};
+use crate::cli::filter;
+use crate::cli::session::Session;
+use crate::cli::tables::source_diagnostics::places;
 use crate::error::{ExitCode, Result};
 use crate::fuzz::confirm::Once;
 use crate::judge::Judge;

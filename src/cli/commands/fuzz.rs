@@ -1,6 +1,6 @@
 //! `cargo implfuzz fuzz`
 
-use super::Session;
+use crate::cli::session::Session;
 use crate::error::{ExitCode, Result};
 use crate::event::Event;
 use crate::judge::Judge;

@@ -1,6 +1,7 @@
 //! `cargo implfuzz hook`
 
-use super::{Session, check};
+use super::check;
+use crate::cli::session::Session;
 use crate::error::{ExitCode, Result};
 use crate::evidence::hook::{Change, Hook};
 use crate::evidence::lock::Lock;

@@ -1,9 +1,10 @@
 //! `cargo implfuzz init`
 
-use super::Session;
+use crate::c::flags::FlagSource;
+use crate::cli::session::Session;
 use crate::count::count;
-use crate::error::{ExitCode, Result};
-use crate::project::init;
+use crate::error::{ExitCode, Page, Result};
+use crate::project::{Project, init};
 use crate::report::printable;
 use crate::symbol::RelPath;
 use serde_json::json;
@@ -50,6 +51,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         text += &format!("flags: from {}\n", project.flags);
         let left_out = project.library.left_out.iter().map(|l| format!("left out: {}: {}", l.file, l.reason));
         text += &some_of(left_out.collect());
+        text += to_add_sources(&project);
         let globals = summary.globals_left_out.iter();
         text += &some_of(globals.map(|(name, why)| format!("no Rust static for `{name}`: {why}")).collect());
         let gaps = project.library.gaps.iter();
@@ -61,14 +63,37 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         };
         if project.planned.len() > judgeable {
             text += &format!(
-                "without a harness: {}; a driver can judge most of them: `cargo implfuzz drivers --new calls` (see docs/drivers.md)\n",
-                count(project.planned.len() - judgeable, "function")
+                "without a harness: {}; a driver can judge most of them: `cargo implfuzz drivers --new calls` (see {})\n",
+                count(project.planned.len() - judgeable, "function"),
+                Page::Drivers
             );
         }
         text += "next: `cargo implfuzz list`, then `cargo implfuzz port <symbol>`, or write a function by hand and `cargo implfuzz verify <symbol>`\n";
         text
     });
     Ok(ExitCode::Ok)
+}
+
+/// How to get in what the library's build, as it is by default, does not compile; empty if it compiles all.
+fn to_add_sources(project: &Project) -> &'static str {
+    let not_compiled = format!("not in {}", project.flags);
+    if !project.library.left_out.iter().any(|left| left.reason == not_compiled) {
+        return "";
+    }
+    match project.flags {
+        FlagSource::Cmake(_) => {
+            "  help: to add such a file, turn on its option (`cmake -S . -B build -DOPTION=ON \
+             -DCMAKE_EXPORT_COMPILE_COMMANDS=ON`), delete `from` under [c] in implfuzz.toml, and run init again\n"
+        }
+        FlagSource::Make(_) => {
+            "  help: to add such a file, let a build that compiles it write compile_commands.json (such as \
+             `bear -- make TARGET`), delete `from` under [c] in implfuzz.toml, and run init again\n"
+        }
+        FlagSource::CompileCommands(_) => {
+            "  help: to add such a file, let a build that compiles it write this file, and run init again\n"
+        }
+        FlagSource::Settings | FlagSource::IncludeGuess => "",
+    }
 }
 
 /// The first lines of a list that may be long.

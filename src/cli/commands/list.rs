@@ -1,6 +1,7 @@
 //! `cargo implfuzz list`
 
-use super::{Session, symbol_tables};
+use crate::cli::session::Session;
+use crate::cli::tables::symbol_tables;
 use crate::contract::tier::Tier;
 use crate::count::count;
 use crate::drivers::{Reachability, known_reach};

@@ -1,6 +1,6 @@
 //! `cargo implfuzz man`
 
-use super::Session;
+use crate::cli::session::Session;
 use crate::count::count;
 use crate::error::{ExitCode, Result};
 use crate::platform::workspace::write_atomic;

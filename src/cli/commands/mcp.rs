@@ -1,6 +1,6 @@
 //! `cargo implfuzz mcp`
 
-use super::Session;
+use crate::cli::session::Session;
 use crate::error::{ExitCode, Result};
 
 /// Offer this tool to editors and agents: a server of the Model Context Protocol on standard input and output

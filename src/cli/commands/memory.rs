@@ -1,6 +1,6 @@
 //! `cargo implfuzz memory`
 
-use super::Session;
+use crate::cli::session::Session;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::port::prompt::feedback::normalised;
 use crate::project::Project;

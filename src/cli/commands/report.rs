@@ -1,6 +1,6 @@
 //! `cargo implfuzz report`
 
-use super::Session;
+use crate::cli::session::Session;
 use crate::error::{ExitCode, Result};
 use crate::judge::Judge;
 use crate::judge::coverage;

@@ -1,6 +1,8 @@
 //! `cargo implfuzz stats`
 
-use super::{Session, cells, symbol_tables};
+use crate::cli::session::Session;
+use crate::cli::tables::cells;
+use crate::cli::tables::symbol_tables;
 use crate::error::{ExitCode, Result};
 use crate::report::{Table, printable};
 use crate::store::stats::{Group, Middle, PUBLISHED_TOKENS, Passes, Records, Stats};

@@ -1,7 +1,9 @@
 //! `cargo implfuzz status`
 
-use super::overview::overview;
-use super::{Session, filter, symbol_tables};
+use crate::cli::filter;
+use crate::cli::session::Session;
+use crate::cli::tables::overview::overview;
+use crate::cli::tables::symbol_tables;
 use crate::error::{ExitCode, Result};
 use crate::evidence::grade;
 use crate::judge::verify::{self, Overview};

@@ -1,7 +1,7 @@
 //! Whether a function makes, uses or ends the handle that it gets.
 
 use super::Handles;
-use crate::contract::constructors::{record, target, words};
+use crate::contract::constructors::{COPIES, record, target, words};
 use crate::contract::parameter_roles::Life;
 use crate::symbol::{Function, UseKind};
 
@@ -24,13 +24,14 @@ impl Handles<'_> {
             own.iter().any(|own| wanted.iter().any(|word| fits(own, word)))
         };
         let is_maker = self.constructors.of_record(of).iter().any(|f| f.key == function.key);
+        // A maker fills nothing that it may not change: that is what it copies.
+        let is_original = target(&function.params[first].ty).is_some_and(|to| to.is_const);
         let takes = function.params.iter().filter(|p| target(&p.ty).and_then(record) == Some(of)).count();
         if self.facts.of(function, first).freed
             || named(&ENDS) && takes == 1 && !self.only_lends(function, first)
         {
             Life::Ends
-        } else if is_maker && !named(&["reset"])
-            || takes == 2 && first == 0 && named(&["copy", "clone", "dup"])
+        } else if is_maker && !is_original && !named(&["reset"]) || takes == 2 && first == 0 && named(&COPIES)
         {
             Life::Makes
         } else {

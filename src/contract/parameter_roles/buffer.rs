@@ -2,7 +2,9 @@ use super::digits::{self, Part};
 use super::in_driver::{self, InDriver};
 use super::length::{LONGEST, ROOM};
 use super::rules::for_pointers;
-use super::{Code, Direction, Extent, Facts, Form, Keys, Notation, Place, Rules, Safe, Shape, Slot, Typed};
+use super::{
+    Code, Direction, Extent, Facts, Form, Keys, Notation, ParameterContext, Rules, Safe, Shape, Slot, Typed,
+};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use serde_json::{Value as Json, json};
@@ -62,7 +64,7 @@ impl Rules for Buffer {
         for_pointers(is_pointer)
     }
 
-    fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
+    fn in_driver(&self, place: &ParameterContext, _: &str) -> Option<InDriver> {
         let (length, size) = (in_driver::length(place, &self.length)?, in_driver::size_behind(place));
         Some(InDriver::memory(place, self.direction, &format!("{length} * {size}")))
     }
@@ -72,7 +74,7 @@ impl Rules for Buffer {
         format!("{direction} buffer of `{length}` elements, at most {}", self.max)
     }
 
-    fn describe(&self, place: &Place) -> String {
+    fn describe(&self, place: &ParameterContext) -> String {
         let shared = if place.is_shared(&self.length) { ", as of all that have it" } else { "" };
         let of = if place.is_safe { "the slice's length is C's" } else { "its length is" };
         let (kind, compared) = (self.direction.adjective(), self.direction.compared());
@@ -80,7 +82,7 @@ impl Rules for Buffer {
         format!("{kind} buffer of 0 to {max} elements; {of} `{length}`{shared}{null}{compared}")
     }
 
-    fn expect(&self, place: &Place, notation: &mut Notation) -> String {
+    fn expect(&self, place: &ParameterContext, notation: &mut Notation) -> String {
         let (max, length) = (self.max, &self.length);
         let length = match place.is_shared(length) {
             false => format!("; its length is `{length}`"),
@@ -94,12 +96,12 @@ impl Rules for Buffer {
         format!("a buffer of 0 to {max} {elements}, which C {verb}{length}")
     }
 
-    fn example(&self, place: &Place, notation: &Notation) -> Option<Json> {
+    fn example(&self, place: &ParameterContext, notation: &Notation) -> Option<Json> {
         let few = Notation::FEW.min(self.max);
         Some(if self.is_output() { json!(few) } else { notation.buffer(place.target(), few) })
     }
 
-    fn empty(&self, _: &Place) -> Option<Json> {
+    fn empty(&self, _: &ParameterContext) -> Option<Json> {
         Some(if self.is_output() { json!({"room": 0}) } else { json!([]) })
     }
 

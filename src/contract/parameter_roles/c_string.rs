@@ -2,7 +2,9 @@ use super::digits::{self, Part};
 use super::in_driver::{self, InDriver};
 use super::length::{LONGEST, MAX};
 use super::rules::for_pointers;
-use super::{Code, Direction, Extent, Facts, Form, Keys, Notation, Place, Rules, Safe, Shape, Slot, Typed};
+use super::{
+    Code, Direction, Extent, Facts, Form, Keys, Notation, ParameterContext, Rules, Safe, Shape, Slot, Typed,
+};
 use crate::symbol::TypeKind;
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -51,7 +53,7 @@ impl Rules for CString {
         for_pointers(is_pointer)
     }
 
-    fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
+    fn in_driver(&self, place: &ParameterContext, _: &str) -> Option<InDriver> {
         let texts = in_driver::texts(&place.param.texts);
         Some(InDriver::pointer(place, &format!("driver_text({}, {texts})", self.max)))
     }
@@ -60,7 +62,7 @@ impl Rules for CString {
         format!("string of at most {} bytes", self.max)
     }
 
-    fn describe(&self, place: &Place) -> String {
+    fn describe(&self, place: &ParameterContext) -> String {
         format!(
             "NUL-terminated string of at most {} bytes, any bytes but 0, seldom valid UTF-8{}",
             self.max,
@@ -68,16 +70,16 @@ impl Rules for CString {
         )
     }
 
-    fn expect(&self, _: &Place, notation: &mut Notation) -> String {
+    fn expect(&self, _: &ParameterContext, notation: &mut Notation) -> String {
         notation.uses(Form::Bytes);
         format!("a text: a buffer of 0 to {} bytes, none of them 0; C gets a 0 behind it", self.max)
     }
 
-    fn example(&self, _: &Place, _: &Notation) -> Option<Json> {
+    fn example(&self, _: &ParameterContext, _: &Notation) -> Option<Json> {
         Some(Notation::text(self.max))
     }
 
-    fn empty(&self, place: &Place) -> Option<Json> {
+    fn empty(&self, place: &ParameterContext) -> Option<Json> {
         Some(json!(place.param.texts.first().map_or("", String::as_str)))
     }
 

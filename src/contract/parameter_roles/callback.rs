@@ -1,5 +1,5 @@
 use super::in_driver::InDriver;
-use super::{Code, Facts, Form, Keys, Notation, Place, Rules, Slot, Typed};
+use super::{Code, Facts, Form, Keys, Notation, ParameterContext, Rules, Slot, Typed};
 use crate::symbol::{CType, TypeKind};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -106,7 +106,7 @@ impl Rules for Callback {
         Err("callbacks, and what they get, cannot be proposed")
     }
 
-    fn in_driver(&self, place: &Place, unique: &str) -> Option<InDriver> {
+    fn in_driver(&self, place: &ParameterContext, unique: &str) -> Option<InDriver> {
         let (params, ret) = prototype(place.ty)?;
         let is_number =
             |ty: &CType| matches!(ty.kind, TypeKind::Int { .. } | TypeKind::Bool | TypeKind::Enum { .. });
@@ -129,7 +129,7 @@ impl Rules for Callback {
         if self.order { "callback that orders".into() } else { "callback".into() }
     }
 
-    fn describe(&self, place: &Place) -> String {
+    fn describe(&self, place: &ParameterContext) -> String {
         let what = match self.order {
             true => "a function that orders what its two pointers point to",
             false => "a function that answers anything",
@@ -140,7 +140,7 @@ impl Rules for Callback {
         )
     }
 
-    fn expect(&self, _: &Place, notation: &mut Notation) -> String {
+    fn expect(&self, _: &ParameterContext, notation: &mut Notation) -> String {
         if self.order {
             return "a function that orders what two pointers point to: the number of an order, 0 to 7"
                 .into();
@@ -150,7 +150,7 @@ impl Rules for Callback {
             .into()
     }
 
-    fn example(&self, _: &Place, _: &Notation) -> Option<Json> {
+    fn example(&self, _: &ParameterContext, _: &Notation) -> Option<Json> {
         Some(if self.order { json!(1) } else { json!({"answers": [0, 1]}) })
     }
 

@@ -1,6 +1,6 @@
 use super::in_driver::{self, InDriver};
 use super::rules::for_pointers;
-use super::{Code, Direction, Facts, Form, Keys, Notation, Place, Rules, Slot, Typed};
+use super::{Code, Direction, Facts, Form, Keys, Notation, ParameterContext, Rules, Slot, Typed};
 use proc_macro2::TokenStream;
 use quote::quote;
 use serde_json::{Value as Json, json};
@@ -54,7 +54,7 @@ impl Rules for Elements {
         for_pointers(is_pointer)
     }
 
-    fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
+    fn in_driver(&self, place: &ParameterContext, _: &str) -> Option<InDriver> {
         let [count, size] = [&self.count, &self.size].map(|name| in_driver::length(place, name));
         Some(InDriver::memory(place, self.direction, &format!("{} * {}", count?, size?)))
     }
@@ -64,7 +64,7 @@ impl Rules for Elements {
         format!("{direction} `{count}` elements of `{size}` bytes, at most {max}")
     }
 
-    fn describe(&self, _: &Place) -> String {
+    fn describe(&self, _: &ParameterContext) -> String {
         let (kind, compared) = (self.direction.adjective(), self.direction.compared());
         let Self { count, size, max, .. } = self;
         format!(
@@ -72,7 +72,7 @@ impl Rules for Elements {
         )
     }
 
-    fn expect(&self, _: &Place, notation: &mut Notation) -> String {
+    fn expect(&self, _: &ParameterContext, notation: &mut Notation) -> String {
         notation.uses(Form::Bytes);
         let (max, verb) = (self.max, self.direction.verb());
         format!(
@@ -80,7 +80,7 @@ impl Rules for Elements {
         )
     }
 
-    fn example(&self, _: &Place, _: &Notation) -> Option<Json> {
+    fn example(&self, _: &ParameterContext, _: &Notation) -> Option<Json> {
         Some(json!({"size": 2, "bytes": {"hex": "010002000300"}}))
     }
 

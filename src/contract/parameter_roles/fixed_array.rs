@@ -1,7 +1,7 @@
 use super::digits::{self, Part};
 use super::in_driver::{self, InDriver};
 use super::rules::for_pointers;
-use super::{Code, Direction, Facts, Keys, Notation, Place, Rules, Safe, Shape, Slot, Typed};
+use super::{Code, Direction, Facts, Keys, Notation, ParameterContext, Rules, Safe, Shape, Slot, Typed};
 use quote::quote;
 use serde_json::Value as Json;
 
@@ -47,7 +47,7 @@ impl Rules for FixedArray {
         }
     }
 
-    fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
+    fn in_driver(&self, place: &ParameterContext, _: &str) -> Option<InDriver> {
         let size = in_driver::size_behind(place);
         Some(InDriver::memory(place, self.direction, &format!("{} * {size}", self.len)))
     }
@@ -56,17 +56,17 @@ impl Rules for FixedArray {
         format!("{} array of {}", self.direction.word(), self.len)
     }
 
-    fn describe(&self, _: &Place) -> String {
+    fn describe(&self, _: &ParameterContext) -> String {
         let (kind, compared) = (self.direction.adjective(), self.direction.compared());
         format!("{kind} array of exactly {} elements{compared}", self.len)
     }
 
-    fn expect(&self, place: &Place, notation: &mut Notation) -> String {
+    fn expect(&self, place: &ParameterContext, notation: &mut Notation) -> String {
         let elements = notation.elements(place.target());
         format!("a buffer of exactly {} {elements}, which C {}", self.len, self.direction.verb())
     }
 
-    fn example(&self, place: &Place, notation: &Notation) -> Option<Json> {
+    fn example(&self, place: &ParameterContext, notation: &Notation) -> Option<Json> {
         Some(notation.buffer(place.target(), self.len))
     }
 

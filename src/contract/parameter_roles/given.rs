@@ -1,6 +1,6 @@
 use super::in_driver::InDriver;
 use super::rules::for_pointers;
-use super::{Code, Facts, Form, Keys, Notation, Place, Rules, Slot, Typed};
+use super::{Code, Facts, Form, Keys, Notation, ParameterContext, Rules, Slot, Typed};
 use proc_macro2::TokenStream;
 use quote::quote;
 use serde_json::Value as Json;
@@ -47,7 +47,7 @@ impl Rules for Given {
     }
 
     /// It stays allocated where the function neither frees nor keeps it.
-    fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
+    fn in_driver(&self, place: &ParameterContext, _: &str) -> Option<InDriver> {
         Some(InDriver::pointer(place, &format!("driver_given({})", self.max)))
     }
 
@@ -55,7 +55,7 @@ impl Rules for Given {
         format!("block to free, of at most {} bytes", self.max)
     }
 
-    fn describe(&self, place: &Place) -> String {
+    fn describe(&self, place: &ParameterContext) -> String {
         format!(
             "a block of 0 to {} bytes that `malloc` made{}; whether it is freed is compared (`libc::free`), and what stands in it where it is not",
             self.max,
@@ -63,12 +63,12 @@ impl Rules for Given {
         )
     }
 
-    fn expect(&self, _: &Place, notation: &mut Notation) -> String {
+    fn expect(&self, _: &ParameterContext, notation: &mut Notation) -> String {
         notation.uses(Form::Bytes);
         format!("an allocated block: a buffer of 0 to {} bytes", self.max)
     }
 
-    fn example(&self, _: &Place, _: &Notation) -> Option<Json> {
+    fn example(&self, _: &ParameterContext, _: &Notation) -> Option<Json> {
         Some(Notation::text(self.max))
     }
 

@@ -1,4 +1,4 @@
-use super::{Code, Facts, Keys, Notation, Place, Rules, Shape, Slot, Typed, field_ident};
+use super::{Code, Facts, Keys, Notation, ParameterContext, Rules, Shape, Slot, Typed, field_ident};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use serde::{Deserialize, Serialize};
@@ -61,7 +61,7 @@ impl Rules for Handle {
         format!("handle that it {life}{of}")
     }
 
-    fn describe(&self, _: &Place) -> String {
+    fn describe(&self, _: &ParameterContext) -> String {
         let what = match self.life {
             Life::Makes => "a handle that this function makes or sets up",
             Life::Uses => "a handle",
@@ -73,7 +73,7 @@ impl Rules for Handle {
         format!("{what}{through}; {}", if self.nullable { "may be null" } else { "never null" })
     }
 
-    fn expect(&self, _: &Place, _: &mut Notation) -> String {
+    fn expect(&self, _: &ParameterContext, _: &mut Notation) -> String {
         let what = match self.life {
             Life::Makes => "the place of a handle that is made here",
             Life::Uses => "a handle that is there",
@@ -85,7 +85,7 @@ impl Rules for Handle {
         format!("{what}{through}: 0 or 1; left out, 0")
     }
 
-    fn example(&self, _: &Place, _: &Notation) -> Option<Json> {
+    fn example(&self, _: &ParameterContext, _: &Notation) -> Option<Json> {
         None
     }
 

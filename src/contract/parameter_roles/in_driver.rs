@@ -1,7 +1,7 @@
 //! Arguments in the C text of a driver that is made from contracts. The functions `driver_…` are in
 //! `templates/driver_of_contracts.c`.
 
-use super::{Direction, Elements, Place, buffers_of, elements_of, most};
+use super::{Direction, Elements, ParameterContext, buffers_of, elements_of, most};
 use crate::symbol::{CType, TypeKind};
 
 /// How a call in a driver gets one argument.
@@ -16,12 +16,12 @@ pub struct InDriver {
 
 impl InDriver {
     /// A variable that is named after the parameter.
-    pub(super) fn variable(place: &Place, declaration: String) -> Self {
+    pub(super) fn variable(place: &ParameterContext, declaration: String) -> Self {
         Self { before: vec![declaration], argument: variable(&place.param.name), ..Self::default() }
     }
 
     /// Memory of so many bytes, which the call only writes, or which the input fills.
-    pub(super) fn memory(place: &Place, direction: Direction, bytes: &str) -> Self {
+    pub(super) fn memory(place: &ParameterContext, direction: Direction, bytes: &str) -> Self {
         let make = match direction {
             Direction::Out => "driver_room",
             Direction::In | Direction::InOut => "driver_block",
@@ -30,7 +30,7 @@ impl InDriver {
     }
 
     /// A pointer. If the role allows null, some inputs make it null.
-    pub(super) fn pointer(place: &Place, value: &str) -> Self {
+    pub(super) fn pointer(place: &ParameterContext, value: &str) -> Self {
         let value = match place.param.role.is_nullable() {
             true => format!("driver_is_null() ? NULL : {value}"),
             false => value.to_owned(),
@@ -40,7 +40,7 @@ impl InDriver {
 }
 
 /// The size of what a pointer leads to, as C text.
-pub(super) fn size_behind(place: &Place) -> String {
+pub(super) fn size_behind(place: &ParameterContext) -> String {
     match place.target().kind {
         TypeKind::Void => "1".to_owned(),
         _ => format!("sizeof({})", scalar(place.target())),
@@ -76,7 +76,7 @@ pub fn variable(name: &str) -> String {
 }
 
 /// The number that the parameter counts: elements of buffers, or the size of one.
-pub(super) fn count(place: &Place) -> String {
+pub(super) fn count(place: &ParameterContext) -> String {
     let name = &place.param.name;
     let elements = || elements_of(place.params, name).filter_map(|of| of.role.elements());
     if elements().any(|of: &Elements| of.size == *name) {
@@ -102,7 +102,7 @@ pub(super) fn number(value: i64) -> String {
 }
 
 /// The variable with the number that the parameter `name` counts.
-pub(super) fn length(place: &Place, name: &str) -> Option<String> {
+pub(super) fn length(place: &ParameterContext, name: &str) -> Option<String> {
     place.params.iter().find(|param| param.name == name && param.role.length().is_some())?;
     Some(format!("{}_count", variable(name)))
 }

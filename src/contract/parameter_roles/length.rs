@@ -1,7 +1,8 @@
 use super::in_driver::{self, InDriver};
-use super::place::names;
+use super::parameter_context::names;
 use super::{
-    Code, Facts, Keys, Notation, Part, Place, Rules, Safe, Shape, Slot, Typed, buffers_of, elements_of,
+    Code, Facts, Keys, Notation, ParameterContext, Part, Rules, Safe, Shape, Slot, Typed, buffers_of,
+    elements_of,
 };
 use crate::symbol::{CType, TypeKind};
 use proc_macro2::TokenStream;
@@ -65,7 +66,7 @@ impl Rules for Length {
         Ok(())
     }
 
-    fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
+    fn in_driver(&self, place: &ParameterContext, _: &str) -> Option<InDriver> {
         let name = in_driver::variable(&place.param.name);
         let is_behind = matches!(place.ty.kind, TypeKind::Pointer(_));
         // What a pointer leads to must have the very type.
@@ -89,7 +90,7 @@ impl Rules for Length {
         "length".into()
     }
 
-    fn describe(&self, place: &Place) -> String {
+    fn describe(&self, place: &ParameterContext) -> String {
         let name = &place.param.name;
         if let Some(of) = elements_of(place.params, name).next() {
             let is_size = of.role.elements().is_some_and(|elements| elements.size == *name);
@@ -108,7 +109,7 @@ impl Rules for Length {
         text
     }
 
-    fn expect(&self, place: &Place, _: &mut Notation) -> String {
+    fn expect(&self, place: &ParameterContext, _: &mut Notation) -> String {
         let name = &place.param.name;
         if elements_of(place.params, name).next().is_some() {
             return format!("follows from {}; leave it out", names(elements_of(place.params, name)));
@@ -123,11 +124,11 @@ impl Rules for Length {
         text
     }
 
-    fn example(&self, _: &Place, _: &Notation) -> Option<Json> {
+    fn example(&self, _: &ParameterContext, _: &Notation) -> Option<Json> {
         None
     }
 
-    fn empty(&self, _: &Place) -> Option<Json> {
+    fn empty(&self, _: &ParameterContext) -> Option<Json> {
         Some(json!(0))
     }
 

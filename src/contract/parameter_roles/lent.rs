@@ -1,5 +1,5 @@
 use super::in_driver::{self, InDriver};
-use super::{Code, Facts, Form, Keys, Notation, Place, Rules, Slot, Typed, field_ident};
+use super::{Code, Facts, Form, Keys, Notation, ParameterContext, Rules, Slot, Typed, field_ident};
 use crate::symbol::TypeKind;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
@@ -90,7 +90,7 @@ impl Rules for Lent {
     }
 
     /// The struct lives until the run ends.
-    fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
+    fn in_driver(&self, place: &ParameterContext, _: &str) -> Option<InDriver> {
         let (name, ty) = (in_driver::variable(&place.param.name), in_driver::variable_type(place.ty));
         let mut before =
             vec![format!("{ty} {name} = driver_zeros(sizeof *{name});"), format!("if (!{name}) break;")];
@@ -113,14 +113,14 @@ impl Rules for Lent {
         format!("struct that is lent, with memory behind {}", names.join(", "))
     }
 
-    fn describe(&self, place: &Place) -> String {
+    fn describe(&self, place: &ParameterContext) -> String {
         format!(
             "a struct of the caller that may be kept until the handle ends, with its memory{}; it is compared with all that it points to",
             place.null()
         )
     }
 
-    fn expect(&self, _: &Place, notation: &mut Notation) -> String {
+    fn expect(&self, _: &ParameterContext, notation: &mut Notation) -> String {
         notation.uses(Form::Bytes);
         let pointers = self.pointers.iter().map(|(name, _)| format!("`{name}` a buffer of bytes or null"));
         let numbers = self.numbers.iter().map(|name| format!("`{name}` a number of 32 bits"));
@@ -128,7 +128,7 @@ impl Rules for Lent {
         format!("an object, what is left out is null or 0: {}", fields.join("; "))
     }
 
-    fn example(&self, _: &Place, _: &Notation) -> Option<Json> {
+    fn example(&self, _: &ParameterContext, _: &Notation) -> Option<Json> {
         let pointers = self.pointers.iter().map(|(name, _)| (name.clone(), Notation::text(Notation::FEW)));
         let numbers = self.numbers.iter().map(|name| (name.clone(), json!(1)));
         Some(Json::Object(pointers.chain(numbers).collect()))

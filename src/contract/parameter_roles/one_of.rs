@@ -1,5 +1,5 @@
 use super::in_driver::{self, InDriver};
-use super::{Code, Facts, Keys, Notation, Part, Place, Rules, Shape, Slot, Typed, literals};
+use super::{Code, Facts, Keys, Notation, ParameterContext, Part, Rules, Shape, Slot, Typed, literals};
 use proc_macro2::TokenStream;
 use quote::quote;
 use serde_json::{Value as Json, json};
@@ -35,7 +35,7 @@ impl Rules for OneOf {
         Err("no value may be ruled out: `one-of` is not for proposals")
     }
 
-    fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
+    fn in_driver(&self, place: &ParameterContext, _: &str) -> Option<InDriver> {
         let (name, ty) = (in_driver::variable(&place.param.name), in_driver::scalar(place.ty));
         let value = format!("driver_one_of({})", in_driver::numbers(&self.values));
         Some(InDriver::variable(place, format!("{ty} {name} = ({ty}){value};")))
@@ -45,20 +45,20 @@ impl Rules for OneOf {
         format!("one of {:?}", self.values)
     }
 
-    fn describe(&self, _: &Place) -> String {
+    fn describe(&self, _: &ParameterContext) -> String {
         let values: Vec<String> = self.values.iter().map(i64::to_string).collect();
         format!("one of {}", values.join(", "))
     }
 
-    fn expect(&self, place: &Place, _: &mut Notation) -> String {
+    fn expect(&self, place: &ParameterContext, _: &mut Notation) -> String {
         Notation::listed(place.ty, &self.values)
     }
 
-    fn example(&self, _: &Place, _: &Notation) -> Option<Json> {
+    fn example(&self, _: &ParameterContext, _: &Notation) -> Option<Json> {
         Some(json!(self.values.first().copied().unwrap_or(0)))
     }
 
-    fn empty(&self, _: &Place) -> Option<Json> {
+    fn empty(&self, _: &ParameterContext) -> Option<Json> {
         Some(json!(self.values.first()))
     }
 

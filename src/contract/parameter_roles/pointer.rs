@@ -1,6 +1,6 @@
 use super::digits::{self, Part};
 use super::in_driver::{self, InDriver};
-use super::{Code, Direction, Facts, Keys, Notation, Place, Rules, Safe, Shape, Slot, Typed};
+use super::{Code, Direction, Facts, Keys, Notation, ParameterContext, Rules, Safe, Shape, Slot, Typed};
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 use serde_json::Value as Json;
@@ -41,7 +41,7 @@ impl Rules for Pointer {
         (of.leads_to_numbers(), "role \"pointer\" needs a pointer to a number, or to a struct of numbers")
     }
 
-    fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
+    fn in_driver(&self, place: &ParameterContext, _: &str) -> Option<InDriver> {
         Some(InDriver::memory(place, self.direction, &in_driver::size_behind(place)))
     }
 
@@ -49,15 +49,15 @@ impl Rules for Pointer {
         format!("{} pointer to one", self.direction.word())
     }
 
-    fn describe(&self, place: &Place) -> String {
+    fn describe(&self, place: &ParameterContext) -> String {
         format!("{} value{}{}", self.direction.adjective(), place.null(), self.direction.compared())
     }
 
-    fn expect(&self, place: &Place, notation: &mut Notation) -> String {
+    fn expect(&self, place: &ParameterContext, notation: &mut Notation) -> String {
         format!("what it points to, which C {}: {}", self.direction.verb(), notation.value(place.target()))
     }
 
-    fn example(&self, place: &Place, notation: &Notation) -> Option<Json> {
+    fn example(&self, place: &ParameterContext, notation: &Notation) -> Option<Json> {
         Some(notation.example(place.target()))
     }
 

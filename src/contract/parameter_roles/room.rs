@@ -1,5 +1,6 @@
 use super::in_driver::{self, InDriver};
-use super::{Code, Direction, Facts, Keys, Notation, Place, Rules, Shape, Slot, Typed};
+use super::{Code, Direction, Facts, Keys, Notation, ParameterContext, Rules, Shape, Slot, Typed};
+use crate::symbol::TypeKind;
 use proc_macro2::TokenStream;
 use quote::quote;
 use serde_json::{Value as Json, json};
@@ -50,16 +51,22 @@ impl Rules for Room {
         (of.leads_to_numbers(), "this role needs a pointer to numbers, or to structs of numbers")
     }
 
-    fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
+    fn in_driver(&self, place: &ParameterContext, _: &str) -> Option<InDriver> {
         let size = in_driver::size_behind(place);
-        Some(InDriver::memory(place, self.direction, &format!("{} * {size}", self.len)))
+        let bytes = format!("{} * {size}", self.len);
+        // C that nothing tells an end may look for a NUL.
+        let is_text = matches!(place.target().kind, TypeKind::Int { plain_char: true, .. });
+        Some(match is_text && !self.is_output() {
+            true => InDriver::pointer(place, &format!("driver_chars({bytes})")),
+            false => InDriver::memory(place, self.direction, &bytes),
+        })
     }
 
     fn summary(&self) -> String {
         format!("{} memory of unknown size, {} elements", self.direction.word(), self.len)
     }
 
-    fn describe(&self, place: &Place) -> String {
+    fn describe(&self, place: &ParameterContext) -> String {
         format!(
             "{} memory of which nothing says how much there is; do not go beyond what C touches{}{}",
             self.direction.adjective(),
@@ -68,7 +75,7 @@ impl Rules for Room {
         )
     }
 
-    fn expect(&self, place: &Place, notation: &mut Notation) -> String {
+    fn expect(&self, place: &ParameterContext, notation: &mut Notation) -> String {
         if self.is_output() {
             return "memory that C writes: {\"fill\": {\"hex\": \"5a5a5a5a\"}}, the four bytes that stand there, over and over, before \
                     the call"
@@ -79,7 +86,7 @@ impl Rules for Room {
         format!("a buffer of at most {len} {elements}, which C {verb}; the rest of it is zero")
     }
 
-    fn example(&self, place: &Place, notation: &Notation) -> Option<Json> {
+    fn example(&self, place: &ParameterContext, notation: &Notation) -> Option<Json> {
         Some(match self.is_output() {
             true => json!({"fill": {"hex": "5a5a5a5a"}}),
             false => notation.buffer(place.target(), Notation::FEW.min(self.len)),

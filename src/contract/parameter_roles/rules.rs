@@ -4,7 +4,7 @@
 //! `m` is a reference to its memory on one side.
 
 use super::in_driver::InDriver;
-use super::{Direction, Keys, Notation, Part, Place, Shape, Slot, Typed};
+use super::{Direction, Keys, Notation, ParameterContext, Part, Shape, Slot, Typed};
 use proc_macro2::TokenStream;
 use quote::quote;
 use serde_json::Value as Json;
@@ -34,21 +34,21 @@ pub trait Rules {
     fn summary(&self) -> String;
 
     /// In the words of prompts for ports.
-    fn describe(&self, place: &Place) -> String;
+    fn describe(&self, place: &ParameterContext) -> String;
 
     /// The parameter's JSON in an input, in words, without null.
-    fn expect(&self, place: &Place, notation: &mut Notation) -> String;
+    fn expect(&self, place: &ParameterContext, notation: &mut Notation) -> String;
 
     /// Its JSON in an example; `None` for one that may be left out.
-    fn example(&self, place: &Place, notation: &Notation) -> Option<Json>;
+    fn example(&self, place: &ParameterContext, notation: &Notation) -> Option<Json>;
 
     /// The JSON of the argument that an empty input has; `None` where it depends on more than the role.
-    fn empty(&self, _place: &Place) -> Option<Json> {
+    fn empty(&self, _place: &ParameterContext) -> Option<Json> {
         None
     }
 
     /// The argument in a generated driver; `unique` can be the name of a function there. `None` where none can be made.
-    fn in_driver(&self, _place: &Place, _unique: &str) -> Option<InDriver> {
+    fn in_driver(&self, _place: &ParameterContext, _unique: &str) -> Option<InDriver> {
         None
     }
 

@@ -1,5 +1,5 @@
 use super::in_driver::{self, InDriver};
-use super::{Code, Facts, Keys, Notation, Place, Rules, Slot, Typed};
+use super::{Code, Facts, Keys, Notation, ParameterContext, Rules, Slot, Typed};
 use proc_macro2::TokenStream;
 use quote::quote;
 use serde_json::Value as Json;
@@ -29,7 +29,7 @@ impl Rules for UserData {
         Err("callbacks, and what they get, cannot be proposed")
     }
 
-    fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
+    fn in_driver(&self, place: &ParameterContext, _: &str) -> Option<InDriver> {
         Some(InDriver::variable(
             place,
             format!("void *{} = driver_token();", in_driver::variable(&place.param.name)),
@@ -40,15 +40,15 @@ impl Rules for UserData {
         "passed on to a callback".into()
     }
 
-    fn describe(&self, _: &Place) -> String {
+    fn describe(&self, _: &ParameterContext) -> String {
         "a pointer that is only handed on to a callback".into()
     }
 
-    fn expect(&self, _: &Place, _: &mut Notation) -> String {
+    fn expect(&self, _: &ParameterContext, _: &mut Notation) -> String {
         "is only handed on; leave it out".into()
     }
 
-    fn example(&self, _: &Place, _: &Notation) -> Option<Json> {
+    fn example(&self, _: &ParameterContext, _: &Notation) -> Option<Json> {
         None
     }
 

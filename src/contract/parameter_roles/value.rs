@@ -1,5 +1,7 @@
 use super::in_driver::{self, InDriver};
-use super::{Code, Facts, Keys, Notation, Part, Place, Rules, Shape, Slot, Typed, digits, literals};
+use super::{
+    Code, Facts, Keys, Notation, ParameterContext, Part, Rules, Shape, Slot, Typed, digits, literals,
+};
 use crate::symbol::TypeKind;
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -80,7 +82,7 @@ impl Rules for Value {
         }
     }
 
-    fn in_driver(&self, place: &Place, _: &str) -> Option<InDriver> {
+    fn in_driver(&self, place: &ParameterContext, _: &str) -> Option<InDriver> {
         let (name, ty) = (in_driver::variable(&place.param.name), in_driver::scalar(place.ty));
         let value = match (&place.ty.kind, &*place.param.likely) {
             (TypeKind::Bool, _) => "driver_number(1) & 1".to_owned(),
@@ -115,7 +117,7 @@ impl Rules for Value {
         }
     }
 
-    fn describe(&self, _: &Place) -> String {
+    fn describe(&self, _: &ParameterContext) -> String {
         match (self.min, self.max) {
             (None, None) => "any value of its type".into(),
             (Some(min), None) => format!("any value from {min}"),
@@ -124,7 +126,7 @@ impl Rules for Value {
         }
     }
 
-    fn expect(&self, place: &Place, notation: &mut Notation) -> String {
+    fn expect(&self, place: &ParameterContext, notation: &mut Notation) -> String {
         match Notation::limits(&place.ty.kind).filter(|_| *self != Self::ANY) {
             Some((least, most)) => {
                 let least = self.min.map_or(least, |min| least.max(i128::from(min)));
@@ -135,14 +137,14 @@ impl Rules for Value {
         }
     }
 
-    fn example(&self, place: &Place, notation: &Notation) -> Option<Json> {
+    fn example(&self, place: &ParameterContext, notation: &Notation) -> Option<Json> {
         Some(match *self == Self::ANY {
             true => notation.example(place.ty),
             false => json!(1.max(self.min.unwrap_or(1)).min(self.max.unwrap_or(i64::MAX))),
         })
     }
 
-    fn empty(&self, place: &Place) -> Option<Json> {
+    fn empty(&self, place: &ParameterContext) -> Option<Json> {
         let TypeKind::Int { signed, bits, .. } = place.ty.kind else { return None };
         (bits <= 64).then(|| {
             let number = self.plainest(&place.param.likely, signed, bits);

@@ -1,6 +1,7 @@
 //! What a verdict in place is about, beside C and the port: the drivers, and how they are built.
 
 use super::crate_files::ABSENT;
+use crate::c::text::chunks;
 use crate::config::Config;
 use crate::digest::of_parts;
 use std::collections::BTreeMap;
@@ -18,12 +19,32 @@ pub fn drivers_hash(root: &Path, config: &Config, files: &[String]) -> String {
     let linked = linked.filter_map(|path| std::fs::read(path).ok());
     let texts = texts.into_iter().flat_map(|(path, text)| {
         let name = path.strip_prefix(root).unwrap_or(&path).as_os_str().as_encoded_bytes().to_vec();
-        [name, text]
+        [name, meaning(&path, text)]
     });
     // Only where it is asked for: verdicts of before stay as they are.
     let fails = config.fuzz.fail_allocations.then(|| b"fail-allocations".to_vec());
     let words = |words: &[String]| of_parts(words).into_bytes();
     of_parts(texts.chain(linked).chain([words(&settings.flags), words(&settings.link)]).chain(fails))
+}
+
+/// What of a text decides what a driver does: its tokens, where it is C of which only these matter. A test may include
+/// the library's C text itself, and a comment in that changes no verdict.
+fn meaning(path: &Path, text: Vec<u8>) -> Vec<u8> {
+    let is_c = matches!(path.extension().and_then(|name| name.to_str()), Some("c" | "h"));
+    // The tokens of a raw string are not known.
+    if !is_c || text.windows(2).any(|pair| pair == b"R\"") {
+        return text;
+    }
+    let chunks = chunks(&text);
+    if chunks.iter().any(|chunk| chunk.needs_text) {
+        return text;
+    }
+    let pieces = chunks.iter().flat_map(|chunk| chunk.bytes.iter().map(|piece| (piece.start, &chunk.name)));
+    // The order of the items, too: a macro may change between them.
+    let mut order: Vec<(usize, &String)> = pieces.collect();
+    order.sort_unstable();
+    let order = order.into_iter().map(|(_, name)| name);
+    of_parts(order.chain(chunks.iter().map(|chunk| &chunk.hash))).into_bytes()
 }
 
 /// The texts of drivers, and of all files that they include by name, as far as these are found.
@@ -100,6 +121,22 @@ mod tests {
         }
         write("other.h", "x");
         assert_eq!(hash(), before);
+        write("inc/far.h", "/* nothing */\n");
+        assert_eq!(hash(), before);
+        // A word in a raw string, and what knows its line.
+        for (text, same) in
+            [("char *s = R\"(//a)\";", false), ("int line = __LINE__;", false), ("int s;", true)]
+        {
+            write("inc/far.h", text);
+            let before = hash();
+            write("inc/far.h", &format!("// x\n{text}"));
+            assert_eq!(hash() == before, same, "{text}");
+        }
+        write("inc/far.h", "#define A 1\nint f(void) { return A; }\n#undef A\n#define A 2\n");
+        let before = hash();
+        write("inc/far.h", "#define A 1\n#undef A\n#define A 2\nint f(void) { return A; }\n");
+        assert_ne!(hash(), before);
+        write("inc/far.h", "");
         let mut other = config.clone();
         other.fuzz.fail_allocations = true;
         assert_ne!(drivers_hash(dir.path(), &other, &words(&["fuzz/a.c"])), before);

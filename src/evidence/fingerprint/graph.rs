@@ -53,7 +53,7 @@ const FILE: &str = "(file)";
 const TEXT: &str = "(text)";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Place {
+enum Node {
     Chunk(Spot, usize),
     /// The flags of a unit, and the directives of all that it sees.
     Unit(usize),
@@ -68,7 +68,7 @@ enum Place {
 /// Everything that some functions lead to.
 pub struct DependencyGraph<'t> {
     tree: &'t CTree,
-    places: Vec<Place>,
+    places: Vec<Node>,
     edges: Vec<Vec<usize>>,
     roots: Vec<Vec<usize>>,
 }
@@ -76,9 +76,9 @@ pub struct DependencyGraph<'t> {
 impl<'t> DependencyGraph<'t> {
     /// Follows all links from `roots`.
     pub fn of(tree: &'t CTree, links: LinksOf, roots: &[Root]) -> Self {
-        let mut known: HashMap<Place, usize> = HashMap::new();
+        let mut known: HashMap<Node, usize> = HashMap::new();
         let mut graph = Self { tree, places: Vec::new(), edges: Vec::new(), roots: Vec::new() };
-        let mut number = |graph: &mut Self, place: Place| {
+        let mut number = |graph: &mut Self, place: Node| {
             *known.entry(place).or_insert_with_key(|place| {
                 graph.places.push(place.clone());
                 graph.places.len() - 1
@@ -89,7 +89,7 @@ impl<'t> DependencyGraph<'t> {
                 Some(unit) if !root.chunks.is_empty() => {
                     root.chunks.iter().map(|id| graph.meant(id, unit)).collect()
                 }
-                _ => vec![Place::Absent(root.unit.to_owned())],
+                _ => vec![Node::Absent(root.unit.to_owned())],
             };
             let numbers = places.into_iter().map(|place| number(&mut graph, place)).collect();
             graph.roots.push(numbers);
@@ -104,35 +104,35 @@ impl<'t> DependencyGraph<'t> {
     }
 
     /// The chunk with this name as seen from a unit.
-    fn meant(&self, id: &str, unit: usize) -> Place {
-        let Some(spot) = self.tree.spot(id) else { return Place::Absent(id.to_owned()) };
+    fn meant(&self, id: &str, unit: usize) -> Node {
+        let Some(spot) = self.tree.spot(id) else { return Node::Absent(id.to_owned()) };
         if self.tree.units[unit].sees.contains(&spot.0) {
-            return Place::Chunk(spot, unit);
+            return Node::Chunk(spot, unit);
         }
         let own = self.tree.units.iter().position(|unit| unit.file == spot.0);
-        Place::Chunk(spot, own.unwrap_or(unit))
+        Node::Chunk(spot, own.unwrap_or(unit))
     }
 
-    fn next(&self, place: &Place, links: LinksOf) -> BTreeSet<Place> {
+    fn next(&self, place: &Node, links: LinksOf) -> BTreeSet<Node> {
         let mut next = BTreeSet::new();
-        let Place::Chunk(spot, unit) = *place else { return next };
-        let mut add = |place: Place| next.extend([place]);
-        add(Place::Unit(unit));
+        let Node::Chunk(spot, unit) = *place else { return next };
+        let mut add = |place: Node| next.extend([place]);
+        add(Node::Unit(unit));
         let chunk = self.tree.chunk(spot);
         let sees = &self.tree.units[unit].sees;
         let meant = chunk.words.iter().filter_map(|word| self.tree.macros.get(word)).flatten();
         let macros: Vec<Spot> = meant.copied().filter(|at| *at != spot && sees.contains(&at.0)).collect();
-        macros.iter().for_each(|at| add(Place::Chunk(*at, unit)));
+        macros.iter().for_each(|at| add(Node::Chunk(*at, unit)));
         if chunk.needs_text {
-            add(Place::Text(unit));
+            add(Node::Text(unit));
         }
         self.unnamed(chunk, &macros)
             .filter(|at| *at != spot)
             .for_each(|at| add(self.meant(&self.id(at), unit)));
         if chunk.name != DIRECTIVES {
             for file in self.tree.included(unit, spot) {
-                add(Place::File(file));
-                (0..self.tree.files[file].chunks.len()).for_each(|at| add(Place::Chunk((file, at), unit)));
+                add(Node::File(file));
+                (0..self.tree.files[file].chunks.len()).for_each(|at| add(Node::Chunk((file, at), unit)));
             }
         }
         if let Some(links) = links(&self.id(spot)) {
@@ -192,14 +192,14 @@ impl<'t> DependencyGraph<'t> {
     /// What stands at a place, by name.
     fn hashes(&self, at: usize) -> Vec<(String, String)> {
         match &self.places[at] {
-            Place::Chunk(spot, _) => vec![(self.id(*spot), self.tree.chunk(*spot).hash.clone())],
-            Place::Absent(id) => vec![(id.clone(), sha256(ABSENT))],
-            Place::File(file) => vec![(format!("{}:{FILE}", self.tree.files[*file].path), sha256(FILE))],
-            Place::Text(unit) => {
+            Node::Chunk(spot, _) => vec![(self.id(*spot), self.tree.chunk(*spot).hash.clone())],
+            Node::Absent(id) => vec![(id.clone(), sha256(ABSENT))],
+            Node::File(file) => vec![(format!("{}:{FILE}", self.tree.files[*file].path), sha256(FILE))],
+            Node::Text(unit) => {
                 let sees = self.tree.units[*unit].sees.iter().map(|file| &self.tree.files[*file]);
                 sees.map(|file| (format!("{}:{TEXT}", file.path), file.text.clone())).collect()
             }
-            Place::Unit(unit) => {
+            Node::Unit(unit) => {
                 let unit = &self.tree.units[*unit];
                 let flags = (format!("{}:{FLAGS}", self.tree.files[unit.file].path), unit.flags.clone());
                 let directives = unit.sees.iter().filter_map(|file| {

@@ -100,15 +100,23 @@ impl Problem {
         Self::new(Trouble::Stale, reason)
     }
 
-    /// `c` names the C text that changed.
-    pub(super) fn changed(was: &Fingerprint, now: &Fingerprint, c: impl FnOnce() -> String) -> Option<Self> {
+    /// `c` names the C text that changed, and `drivers` are those that judged the port.
+    pub(super) fn changed(
+        (was, now): (&Fingerprint, &Fingerprint),
+        c: impl FnOnce() -> String,
+        drivers: &[String],
+    ) -> Option<Self> {
+        let driver = match drivers {
+            [one] => format!("the driver {one}, or what it includes,"),
+            all => format!("a driver ({}), or what they include,", all.join(", ")),
+        };
         let others = [
             ("the contract", was.contract != now.contract),
             ("the harness or the crate's manifest", was.harness != now.harness),
             ("the Rust text", was.rust != now.rust),
             ("a port that it calls or a constant that it names", was.rust_calls != now.rust_calls),
             ("its inputs in `fuzz/seeds/`", was.seeds != now.seeds),
-            ("a driver", was.drivers != now.drivers),
+            (driver.as_str(), was.drivers != now.drivers),
         ];
         let others =
             others.into_iter().filter(|(_, changed)| *changed).map(|(what, _)| format!("{what} changed"));

@@ -158,7 +158,7 @@ impl Sides<'_> {
             return Some(Problem::audit(Some(*line), reason));
         }
         let stale = || entry.mixed().map(Problem::stale);
-        let changed = || Problem::changed(was, &now, || self.c.changed(entry));
+        let changed = || Problem::changed((was, &now), || self.c.changed(entry), &entry.driver_files);
         let refuted = || (entry.grade == Grade::Refuted).then(|| Problem::refuted(&entry.shortcomings));
         let gone = entry.driver_files.iter().find(|file| !self.root.join(file).is_file());
         let gone =

@@ -3,7 +3,7 @@
 //!
 //! The author of a port does not learn which inputs are likely or tried first.
 
-use crate::contract::parameter_roles::Place;
+use crate::contract::parameter_roles::ParameterContext;
 use crate::contract::slots::places;
 use crate::contract::types::{Contract, Direction, GlobalUse, Returns, Signature};
 use crate::rust::globals::identifier;
@@ -21,7 +21,8 @@ pub const IN_PLACE: [&str; 4] = [
 
 /// One sentence for each parameter, the result, `errno` and each precondition.
 pub fn describe(contract: &Contract, function: &Function) -> Vec<String> {
-    let parameter = |place: Place| format!("`{}`: {}.", place.param.name, place.param.role.describe(&place));
+    let parameter =
+        |place: ParameterContext| format!("`{}`: {}.", place.param.name, place.param.role.describe(&place));
     let mut lines: Vec<String> = places(contract, function).map(parameter).collect();
     lines.push(match contract.returns {
         Returns::Nothing => "Nothing is returned.".into(),

@@ -1,7 +1,7 @@
 //! Globals, types and macros of a library, for `list --kind`. Functions have rows of their own.
 
 use super::Kind;
-use crate::symbol::{Global, Library, Macro, Place, RelPath, SymbolKey, TypeDefinition, TypeForm};
+use crate::symbol::{Global, Library, Macro, RelPath, SourceRange, SymbolKey, TypeDefinition, TypeForm};
 use serde::Serialize;
 
 /// A symbol other than a function that the library's own files define.
@@ -50,7 +50,14 @@ fn of_macro(found: &Macro) -> Definition {
     of(&found.key, found.name.clone(), Kind::Macro, &found.place, text, comment)
 }
 
-fn of(key: &SymbolKey, name: String, kind: Kind, place: &Place, text: String, comment: String) -> Definition {
+fn of(
+    key: &SymbolKey,
+    name: String,
+    kind: Kind,
+    place: &SourceRange,
+    text: String,
+    comment: String,
+) -> Definition {
     Definition {
         name,
         kind,

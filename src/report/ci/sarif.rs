@@ -2,13 +2,13 @@
 
 use super::{PortProblem, PortResult, Rule, problems};
 use crate::digest::of_parts;
+use crate::error::Page;
 use crate::report::printable;
 use serde_json::{Value, json};
 use strum::VariantArray;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
-const HOME: &str = env!("CARGO_PKG_REPOSITORY");
 /// What paths are relative to.
 const ROOT: &str = "%SRCROOT%";
 
@@ -18,7 +18,7 @@ pub fn sarif(results: &[PortResult]) -> String {
     let rules: Vec<Value> = Rule::VARIANTS.iter().map(|rule| descriptor(*rule)).collect();
     let found: Vec<Value> = problems(results).map(result).collect();
     let driver = json!({
-        "name": "cargo implfuzz", "version": env!("CARGO_PKG_VERSION"), "informationUri": HOME, "rules": rules,
+        "name": "cargo implfuzz", "version": env!("CARGO_PKG_VERSION"), "informationUri": env!("CARGO_PKG_REPOSITORY"), "rules": rules,
     });
     let root = json!({ ROOT: { "description": { "text": "The root of the git repository." } } });
     let log = json!({
@@ -35,7 +35,7 @@ fn descriptor(rule: Rule) -> Value {
         "shortDescription": { "text": rule.sentence() },
         "fullDescription": { "text": explanation },
         "help": { "text": explanation, "markdown": explanation },
-        "helpUri": format!("{HOME}/blob/main/docs/ci.md#rules"),
+        "helpUri": format!("{}#rules", Page::Ci),
         "defaultConfiguration": { "level": "error" },
     })
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::c::data::tests::of_unit;
 use crate::platform::process::{Interrupt, Job};
-use crate::symbol::{CType, Field, Linkage, Place, Record, RelPath, SymbolName, TypeKind, Unit};
+use crate::symbol::{CType, Field, Linkage, Record, RelPath, SourceRange, SymbolName, TypeKind, Unit};
 use camino::Utf8Path;
 
 fn ty(spelling: &str, kind: TypeKind) -> CType {
@@ -72,7 +72,7 @@ fn library(globals: Vec<(&str, CType)>, records: Vec<(String, Record)>) -> Libra
             name: SymbolName::new(c_name),
             c_name: c_name.into(),
             module: "a".into(),
-            place: Place {
+            place: SourceRange {
                 file: RelPath("src/a.c".into()),
                 start: 0,
                 end: 0,

@@ -6,7 +6,7 @@ use super::Source;
 use super::arguments::{Call, null};
 use super::json::{Whole, is_made, shown};
 use super::literals::{Types, behind};
-use crate::contract::parameter_roles::{Handle, Life, Place, Shape};
+use crate::contract::parameter_roles::{Handle, Life, ParameterContext, Shape};
 use crate::contract::slots::places;
 use crate::contract::types::{Contract, Returns, Sequence};
 use crate::rust::globals::identifier;
@@ -281,7 +281,7 @@ impl<'a> Told<'a> {
 }
 
 /// An argument decoded from an empty input, on this handle: the harness calls destructors with such arguments.
-fn plainest(types: Types, place: &Place, which: usize) -> Result<Value, String> {
+fn plainest(types: Types, place: &ParameterContext, which: usize) -> Result<Value, String> {
     let (param, to) = (place.param, behind(place.ty).unwrap_or(place.ty));
     let one = |of| Ok(types.filled(of, 1, [0; 4])?[0].take());
     match param.role.facts().shape {

@@ -38,13 +38,14 @@ pub fn boundary_bytes(width: usize, max: usize, around: &[usize]) -> Vec<Vec<u8>
 
 /// Strings for boundary inputs.
 pub fn boundary_strings(max: usize, around: &[usize]) -> Vec<Vec<u8>> {
-    // The last number of each width, and the first one beyond it.
-    const NUMBERS: [&str; 34] = [
+    // The last number of each width, and the first one beyond it; then what only C's readers of floats take for numbers.
+    const NUMBERS: [&str; 42] = [
         "0", "-0", "+1", "127", "128", "-128", "-129", "255", "256", "32767", "32768", "-32768", "-32769",
         "65535", "65536", "2147483647", "2147483648", "-2147483648", "-2147483649", "4294967295",
         "4294967296", "9223372036854775807", "9223372036854775808", "-9223372036854775808",
         "-9223372036854775809", "18446744073709551615", "18446744073709551616", "0x1f", "1e3", " 42", "42 ",
-        "4 2", "99999999999999999999", "*a?b*",
+        "4 2", "99999999999999999999", "*a?b*", "inf", "-infinity", "NAN", "0x1p3", ".5", "1e400", "1e-400",
+        "1e+",
     ];
     let strings = boundary_bytes(1, max, around).into_iter();
     let strings = strings.map(|s| s.into_iter().take_while(|b| *b != 0).collect::<Vec<u8>>());

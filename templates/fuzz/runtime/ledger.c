@@ -174,6 +174,16 @@ void *__wrap_realloc(void *old, size_t size)
     return at;
 }
 
+void *__wrap_reallocarray(void *old, size_t n, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(n, size, &bytes)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return __wrap_realloc(old, bytes);
+}
+
 char *__real_strdup(const char *);
 char *__wrap_strdup(const char *text)
 {

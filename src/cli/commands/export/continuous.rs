@@ -1,7 +1,7 @@
 //! `cargo implfuzz export oss-fuzz` and `cargo implfuzz export clusterfuzzlite`
 
-use super::Session;
-use crate::cli::commands::ci_files::within_git;
+use crate::cli::ci_files::within_git;
+use crate::cli::session::Session;
 use crate::drivers::has_drivers;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::export::continuous::{Integration, Service, WORKFLOW, workflow};

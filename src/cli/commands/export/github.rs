@@ -1,7 +1,7 @@
 //! `cargo implfuzz export github`
 
-use super::Session;
-use crate::cli::commands::ci_files::within_git;
+use crate::cli::ci_files::within_git;
+use crate::cli::session::Session;
 use crate::error::{ExitCode, Result};
 use crate::export::{self, Change, github};
 use crate::platform::workspace::{find_root, git_root};

@@ -3,7 +3,7 @@
 mod continuous;
 mod github;
 
-use super::Session;
+use crate::cli::session::Session;
 use crate::error::{ExitCode, Result};
 use crate::export::continuous::Service;
 

@@ -1,7 +1,8 @@
 //! `cargo implfuzz testgen config`
 
-use super::{Session, settings};
-use crate::cli::commands::cells::date;
+use super::settings;
+use crate::cli::session::Session;
+use crate::cli::tables::cells::date;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::event::Event;
 use crate::report::{Table, printable};

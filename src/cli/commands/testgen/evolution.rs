@@ -1,8 +1,8 @@
 //! `cargo implfuzz testgen evolution`
 
-use super::Session;
 use super::stats::{Versions, configuration, versions};
-use crate::cli::commands::cells::{date, gain, known};
+use crate::cli::session::Session;
+use crate::cli::tables::cells::{date, gain, known};
 use crate::error::{ExitCode, Result};
 use crate::report::{Table, one_line};
 use crate::store::EvolutionRow;

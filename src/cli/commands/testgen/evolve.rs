@@ -1,8 +1,8 @@
 //! `cargo implfuzz testgen evolve`
 
-use super::Session;
 use super::generate::Work;
-use crate::cli::commands::filter;
+use crate::cli::filter;
+use crate::cli::session::Session;
 use crate::config::TEST_ROLES;
 use crate::error::{ExitCode, Result};
 use crate::judge::Judge;

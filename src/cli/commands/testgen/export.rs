@@ -1,6 +1,7 @@
 //! `cargo implfuzz testgen export`
 
-use super::{Session, name, named, shown};
+use super::{name, named, shown};
+use crate::cli::session::Session;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::event::{Event, Reporter};
 use crate::judge::Judge;

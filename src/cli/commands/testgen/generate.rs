@@ -2,7 +2,8 @@
 
 use super::shown::{self, StoredRun};
 use super::{config, named};
-use crate::cli::commands::{Session, filter};
+use crate::cli::filter;
+use crate::cli::session::Session;
 use crate::config::TEST_ROLES;
 use crate::contract::archetype::Archetype;
 use crate::error::{Error, ErrorKind, ExitCode, Result};

@@ -11,7 +11,7 @@ mod settings;
 mod shown;
 mod stats;
 
-use super::Session;
+use crate::cli::session::Session;
 use crate::error::{ExitCode, Result};
 use crate::project::Project;
 use crate::symbol::SymbolKey;

@@ -1,7 +1,8 @@
 //! Shows one TestGen run in full.
 
-use super::{Session, name, named};
-use crate::cli::commands::cells::{UNMEASURED, date, in_seconds, known, mean, number, share};
+use super::{name, named};
+use crate::cli::session::Session;
+use crate::cli::tables::cells::{UNMEASURED, date, in_seconds, known, mean, number, share};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::project::Project;
 use crate::report::{Table, cell, one_line, printable};

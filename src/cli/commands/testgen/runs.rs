@@ -1,8 +1,9 @@
 //! `cargo implfuzz testgen runs`
 
 use super::stats::{Versions, configuration, versions};
-use super::{Session, name, named, one_run};
-use crate::cli::commands::cells::{date, in_seconds, number, share};
+use super::{name, named, one_run};
+use crate::cli::session::Session;
+use crate::cli::tables::cells::{date, in_seconds, number, share};
 use crate::error::{ExitCode, Result};
 use crate::project::Project;
 use crate::report::{Table, printable};

@@ -1,7 +1,8 @@
 //! `cargo implfuzz testgen stats`
 
-use super::{Session, name, named};
-use crate::cli::commands::cells::{in_seconds, mean, number, share};
+use super::{name, named};
+use crate::cli::session::Session;
+use crate::cli::tables::cells::{in_seconds, mean, number, share};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::platform::workspace::write_atomic;
 use crate::project::Project;

@@ -2,7 +2,7 @@ use super::*;
 use crate::contract::parameter_roles;
 use crate::contract::types::{Contract, Direction, Role};
 use crate::symbol::fixture::{self, int, place};
-use crate::symbol::{Global, Linkage, Macro, Param, Place, RelPath, Unit};
+use crate::symbol::{Global, Linkage, Macro, Param, RelPath, SourceRange, Unit};
 
 pub const FFI: &str = "pub type kit_sum = u32;\npub const KIT_SEED: i32 = 7;\n\
     #[repr(C)] pub struct kit_other { pub a: u8 }\n\
@@ -42,7 +42,7 @@ pub fn library() -> Library {
     let define = |name: &str, text: &str| Macro {
         key: SymbolKey(name.into()),
         name: name.into(),
-        place: Place { file: RelPath("src/sum.h".into()), start: 0, end: 0, line: 1, end_line: 1 },
+        place: SourceRange { file: RelPath("src/sum.h".into()), start: 0, end: 0, line: 1, end_line: 1 },
         is_function_like: false,
         text: text.into(),
         comment: String::new(),

@@ -1,7 +1,7 @@
 //! A small input of the right form. It may violate preconditions between parameters, which are listed beside it.
 
 use super::Sources;
-use crate::contract::parameter_roles::{Notation, Place};
+use crate::contract::parameter_roles::{Notation, ParameterContext};
 use crate::contract::slots::places;
 use crate::contract::types::Contract;
 use crate::symbol::{Function, SymbolName};
@@ -60,7 +60,8 @@ fn around(sources: &Sources, notation: &Notation) -> Map<String, Value> {
 }
 
 fn arguments((function, contract): (&Function, &Contract), notation: &Notation) -> Map<String, Value> {
-    let example =
-        |place: Place| Some((place.param.name.clone(), place.param.role.example(&place, notation)?));
+    let example = |place: ParameterContext| {
+        Some((place.param.name.clone(), place.param.role.example(&place, notation)?))
+    };
     places(contract, function).filter_map(example).collect()
 }

@@ -1,9 +1,14 @@
 //! `cargo implfuzz port`
 
-use super::filter::Narrow;
-use super::overview::overview as overview_text;
-use super::write_drivers::{json as written_json, table as written_text};
-use super::{Session, Which, port_dry_run, port_explain, symbol_tables};
+mod dry_run;
+mod explain;
+
+use crate::cli::commands::drivers::write::{json as written_json, table as written_text};
+use crate::cli::filter::Narrow;
+use crate::cli::session::Session;
+use crate::cli::session::Which;
+use crate::cli::tables::overview::overview as overview_text;
+use crate::cli::tables::symbol_tables;
 use crate::config::{Maker, Workflow};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::platform::process::Interrupt;
@@ -133,7 +138,7 @@ fn amount(text: &str) -> std::result::Result<f64, String> {
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     if args.explain {
-        return port_explain::run(session, &args.which);
+        return explain::run(session, &args.which);
     }
     let session = Session { options: args.options(&session.options)?, ..session.clone() };
     let mut reporter = session.reporter();
@@ -141,7 +146,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         let project = Project::open(&session.options, &session.interrupt)?;
         init::warn(&project, reporter.as_mut());
         let store = session.store(&project)?;
-        return port_dry_run::run(&session, (&project, &store), &args.wanted(&project)?, args.redo());
+        return dry_run::run(&session, (&project, &store), &args.wanted(&project)?, args.redo());
     }
     let opened = session.open_to_run(reporter.as_mut())?;
     let request = Request {
@@ -180,7 +185,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
             }
             let whole = if args.which.all { overview_text(&overview) } else { String::new() };
             if results.is_empty() {
-                text += port_dry_run::NOTHING_SAFER;
+                text += dry_run::NOTHING_SAFER;
             }
             format!("{text}{}\n{whole}{}\n", symbol_tables::ports(&results), symbol_tables::spent(&totals))
         },

@@ -1,6 +1,7 @@
 //! `cargo implfuzz drivers --write`: drivers that a model writes.
 
-use super::{Session, symbol_tables};
+use crate::cli::session::Session;
+use crate::cli::tables::symbol_tables;
 use crate::error::{ExitCode, Result};
 use crate::event::Reporter;
 use crate::port::proposals::drivers::{Outcome, Written, write};

@@ -1,6 +1,7 @@
 //! `cargo implfuzz port --dry-run`: prints the plan of a run without asking a model, building or changing the tree.
 
-use super::{Session, cells};
+use crate::cli::session::Session;
+use crate::cli::tables::cells;
 use crate::config::Maker;
 use crate::error::{ExitCode, Result};
 use crate::platform::toolchain::Search;

@@ -1,7 +1,7 @@
 //! `cargo implfuzz contract --edit`: the user edits a copy, which replaces the contract only if the repository opens with it.
 
-use super::Session;
-use crate::error::{Error, ErrorKind, ExitCode, Result};
+use crate::cli::session::Session;
+use crate::error::{Error, ErrorKind, ExitCode, Page, Result};
 use crate::event::{Event, Reporter};
 use crate::platform::process::{Exit, Job};
 use crate::platform::workspace::{Trial, Workspace, find_root, write_atomic};
@@ -132,8 +132,11 @@ fn editable(project: &Project, planned: &FunctionPlan) -> Result<PathBuf> {
     if !path.exists() {
         let why = planned.judgeable.reason().unwrap_or("it was not written yet");
         let text = format!("`{}` has no contract to edit: {why}", planned.function.name);
-        return Err(Error::new(ErrorKind::Usage, text)
-            .help(format!("write {} by hand; docs/formats.md lists its keys", path.display())));
+        return Err(Error::new(ErrorKind::Usage, text).help(format!(
+            "write {} by hand; {} lists its keys",
+            path.display(),
+            Page::Formats
+        )));
     }
     Ok(path)
 }

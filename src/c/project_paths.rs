@@ -3,14 +3,14 @@
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
 /// The project, and the copy of it in which a build system ran, if any.
-pub(super) struct Places<'a> {
+pub(super) struct ProjectPaths<'a> {
     /// Absolute, without symbolic links.
     pub root: &'a Utf8Path,
     /// Absolute; it may no longer exist.
     pub copy: Option<&'a Utf8Path>,
 }
 
-impl Places<'_> {
+impl ProjectPaths<'_> {
     /// The path relative to the root; `None` if it is outside.
     pub fn inside(&self, path: &Utf8Path) -> Option<Utf8PathBuf> {
         self.real(path).strip_prefix(self.root).ok().map(Utf8Path::to_path_buf)
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn paths_in_the_copy_are_paths_of_the_project() {
-        let places = Places { root: "/no/p".into(), copy: Some("/no/p/.x/copy".into()) };
+        let places = ProjectPaths { root: "/no/p".into(), copy: Some("/no/p/.x/copy".into()) };
         for (path, shown) in [
             ("/no/p/.x/copy/lib/../a", "a"),
             ("/no/p/.x/copy/lib/../../gen", ".x/gen"),

@@ -5,7 +5,7 @@ use crate::symbol::{CType, TypeKind};
 
 /// A parameter in its place.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct ParameterContext<'a> {
     pub params: &'a [Parameter],
     pub param: &'a Parameter,
     pub ty: &'a CType,
@@ -13,7 +13,7 @@ pub struct Place<'a> {
     pub is_safe: bool,
 }
 
-impl<'a> Place<'a> {
+impl<'a> ParameterContext<'a> {
     /// What a pointer or array leads to; otherwise the type itself.
     pub fn target(&self) -> &'a CType {
         match &self.ty.kind {

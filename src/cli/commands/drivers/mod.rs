@@ -1,8 +1,10 @@
 //! `cargo implfuzz drivers`
 
-use super::Session;
-use super::new_driver::{self, Of};
-use super::write_drivers;
+mod new_driver;
+pub mod write;
+
+use self::new_driver::Of;
+use crate::cli::session::Session;
 use crate::count::count;
 use crate::drivers::{self, FaultPlace, Inputs, Measured, PortJudged, Report};
 use crate::error::{ExitCode, Result};
@@ -79,7 +81,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     }
     let interrupt = &session.interrupt;
     if args.write {
-        return write_drivers::run(session, (&project, &mut store), reporter);
+        return write::run(session, (&project, &mut store), reporter);
     }
     let report = drivers::run(&project, Inputs::Fuzzed, interrupt, reporter.as_mut())?;
     let faults = drivers::fault_places(&project, &report, interrupt)?;

@@ -1,12 +1,16 @@
 //! `cargo implfuzz verify`
 
-use super::ci_files::{CiFiles, within_git};
-use super::findings::reproduce;
-use super::overview::overview;
-use super::places::{places, rejected};
-use super::shard::Shard;
-use super::watch::watch;
-use super::{Session, Which, symbol_tables};
+mod watch;
+
+use self::watch::watch;
+use crate::cli::ci_files::{CiFiles, within_git};
+use crate::cli::commands::findings::reproduce;
+use crate::cli::session::Session;
+use crate::cli::session::Which;
+use crate::cli::shard::Shard;
+use crate::cli::tables::overview::overview;
+use crate::cli::tables::source_diagnostics::{places, rejected};
+use crate::cli::tables::symbol_tables;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::event::{Event, Reporter};
 use crate::evidence::status::{SymbolStatus, status};

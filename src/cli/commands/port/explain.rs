@@ -1,7 +1,10 @@
 //! `cargo implfuzz port --explain`: the steps of the last port of a function. No model is asked, and nothing is
 //! built.
 
-use super::{Session, Which, cells, symbol_tables};
+use crate::cli::session::Session;
+use crate::cli::session::Which;
+use crate::cli::tables::cells;
+use crate::cli::tables::symbol_tables;
 use crate::error::{ExitCode, Result};
 use crate::port::history::{History, Taken};
 use crate::report::{Table, printable};

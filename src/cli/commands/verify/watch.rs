@@ -1,7 +1,7 @@
 //! `cargo implfuzz verify --watch`: judges again whenever somebody saves a module, a contract, a fuzz target or
 //! `implfuzz.toml`.
 
-use super::Session;
+use crate::cli::session::Session;
 use crate::error::{ErrorKind, ExitCode, Result};
 use crate::event::Event;
 use crate::platform::workspace::{CONFIG_FILE, find_root};

@@ -1,6 +1,6 @@
 //! Tables of symbols, shared by the commands that end with one.
 
-use super::cells;
+use crate::cli::tables::cells;
 use crate::count::count;
 use crate::evidence::grade;
 use crate::judge::verify::Judgement;

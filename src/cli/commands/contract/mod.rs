@@ -1,14 +1,18 @@
 //! `cargo implfuzz contract`
 
-use super::cells::role;
-use super::contract_edit::edit;
-use super::contract_learn;
-use super::{Session, Which, cells};
+mod edit;
+mod learn;
+
+use self::edit::edit;
+use crate::cli::session::Session;
+use crate::cli::session::Which;
+use crate::cli::tables::cells;
+use crate::cli::tables::cells::role;
 use crate::config::Grades;
 use crate::contract::facts::identifiers;
 use crate::contract::file;
 use crate::contract::types::{Contract, GlobalUse, Judgeable, Returns, Role};
-use crate::error::{Error, ErrorKind, ExitCode, Result};
+use crate::error::{Error, ErrorKind, ExitCode, Page, Result};
 use crate::judge::mutation_score::{Adequacy, Fate, Faults};
 use crate::judge::{Judge, Judging};
 use crate::project::{FunctionPlan, Project};
@@ -61,7 +65,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     }
     if args.learn {
         drop(store);
-        return contract_learn::learn(session, project, reporter);
+        return learn::learn(session, project, reporter);
     }
     if args.new {
         return new(&project, &wanted, session);
@@ -145,8 +149,9 @@ fn new(project: &Project, wanted: &[&FunctionPlan], session: &Session) -> Result
     let names: Vec<&str> = wanted.iter().map(|planned| planned.function.name.as_str()).collect();
     session.screen.result("contract-new", &json!({ "symbols": names, "files": paths }), || {
         format!(
-            "written: {}\nwrite in it how the function is called (docs/fuzz-targets.md), then: cargo implfuzz contract --check {}\n",
+            "written: {}\nwrite in it how the function is called ({}), then: cargo implfuzz contract --check {}\n",
             paths.join(", "),
+            Page::FuzzTargets,
             names.join(" ")
         )
     });

@@ -1,6 +1,6 @@
 //! `cargo implfuzz drivers --new`: skeletons of drivers.
 
-use super::Session;
+use crate::cli::session::Session;
 use crate::drivers::{self, FOLDER, Skeleton};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::evidence::fingerprint::driver_texts;
@@ -12,9 +12,9 @@ use serde_json::json;
 use std::io::Write as _;
 
 /// A driver that does nothing yet.
-const EMPTY: &str = include_str!("../../../templates/driver.c");
+const EMPTY: &str = include_str!("../../../../templates/driver.c");
 /// A driver that runs a program.
-const OF_PROGRAM: &str = include_str!("../../../templates/driver_of_program.c");
+const OF_PROGRAM: &str = include_str!("../../../../templates/driver_of_program.c");
 
 /// What a new driver runs.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,7 @@
 //! `cargo implfuzz contract --learn`: contracts are compared with the calls that drivers make, and corrected.
 
-use super::Session;
-use super::cells::role;
+use crate::cli::session::Session;
+use crate::cli::tables::cells::role;
 use crate::contract::learned::borne_out;
 use crate::contract::types::{Contract, Role, Signature};
 use crate::count::count;
