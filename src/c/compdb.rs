@@ -58,9 +58,11 @@ mod tests {
         let json = format!(
             r#"[{{"directory":"{root}/build","file":"../a.c","command":"cc -I../inc -I.. -I/opt/x -c ../a.c"}},
                 {{"directory":"{root}/build","file":"../a.c","command":"cc -DSECOND -c ../a.c"}},
-                {{"directory":"{root}","file":"b.cpp","arguments":["c++","b.cpp"]}},
+                {{"directory":"{root}","file":"b.cpp","arguments":["c++","@flags","@none","b.cpp"]}},
                 {{"directory":"/opt","file":"c.c","arguments":["cc","c.c"]}}]"#
         );
+        fs::write(root.join("flags"), "-DTOLD='a b' @more\n-Iinc").unwrap();
+        fs::write(root.join("more"), "-DMORE @more").unwrap();
         fs::write(root.join("build/compile_commands.json"), json).unwrap();
         let places = ProjectPaths { root: &root, copy: None };
         let commands = read(&places, &find(&root).unwrap()).unwrap();
@@ -68,6 +70,10 @@ mod tests {
         assert_eq!(commands[0].file, RelPath("a.c".into()));
         assert_eq!(commands[0].flags, ["-Iinc", "-I.", "-I/opt/x"]);
         assert_eq!(commands[1].file, RelPath("b.cpp".into()));
+        // A file that names itself comes to an end.
+        let [first, more @ .., last] = &commands[1].flags[..] else { panic!("{commands:?}") };
+        assert_eq!((first.as_str(), last.as_str()), ("-DTOLD=a b", "-Iinc"));
+        assert!(!more.is_empty() && more.iter().all(|flag| flag == "-DMORE"), "{more:?}");
         fs::write(root.join("build/compile_commands.json"), "{").unwrap();
         assert_eq!(read(&places, &find(&root).unwrap()).unwrap_err().kind(), ErrorKind::C);
     }

@@ -2,6 +2,7 @@
 //! `shell_words` splits the line.
 
 use super::project_paths::ProjectPaths;
+use super::shell_words::split;
 use crate::symbol::RelPath;
 use camino::Utf8Path;
 
@@ -17,9 +18,25 @@ impl Command {
     /// source is not under the root or not in one of `LANGUAGES`.
     pub fn new(places: &ProjectPaths, dir: &Utf8Path, source: &str, arguments: &[String]) -> Option<Self> {
         let file = places.inside(&dir.join(source)).filter(|file| LANGUAGES.contains(&extension(file)))?;
-        let flags = keep(arguments, |path| places.show(&dir.join(path)));
+        let flags = keep(&with_responses(arguments, dir, NESTED), |path| places.show(&dir.join(path)));
         Some(Self { file: RelPath(file), flags })
     }
+}
+
+/// How deep response files may name others.
+const NESTED: usize = 8;
+
+/// The arguments with those that stand in response files, `@file`, in their place. As for the compiler, an `@` that names
+/// no file is a word like any other.
+fn with_responses(arguments: &[String], dir: &Utf8Path, nested: usize) -> Vec<String> {
+    let of = |argument: &String| {
+        let file = argument.strip_prefix('@').filter(|_| nested > 0).map(|name| dir.join(name));
+        match file.and_then(|file| fs_err::read_to_string(file).ok()) {
+            Some(text) => with_responses(&split(&text), dir, nested - 1),
+            None => vec![argument.clone()],
+        }
+    };
+    arguments.iter().flat_map(of).collect()
 }
 
 /// Extensions of sources: C, C++, assembly. C libraries use all three.
@@ -88,7 +105,6 @@ pub(super) fn joined(flags: &[String]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::shell_words::split;
     use super::*;
 
     #[test]

@@ -15,7 +15,9 @@ pub fn drivers_hash(root: &Path, config: &Config, files: &[String]) -> String {
     }
     let settings = &config.drivers;
     let texts = driver_texts(root, config, files);
-    let linked = settings.link.iter().map(|word| root.join(word)).filter(|path| path.is_file());
+    let words =
+        settings.link.iter().chain(&settings.flags).map(|word| word.strip_prefix('@').unwrap_or(word));
+    let linked = words.map(|word| root.join(word)).filter(|path| path.is_file());
     let linked = linked.filter_map(|path| std::fs::read(path).ok());
     let texts = texts.into_iter().flat_map(|(path, text)| {
         let name = path.strip_prefix(root).unwrap_or(&path).as_os_str().as_encoded_bytes().to_vec();
@@ -137,6 +139,12 @@ mod tests {
         write("inc/far.h", "#define A 1\n#undef A\n#define A 2\nint f(void) { return A; }\n");
         assert_ne!(hash(), before);
         write("inc/far.h", "");
+        let mut by_file = config.clone();
+        by_file.drivers.flags = words(&["@flags"]);
+        write("flags", "-DA");
+        let before = drivers_hash(dir.path(), &by_file, &words(&["fuzz/a.c"]));
+        write("flags", "-DB");
+        assert_ne!(drivers_hash(dir.path(), &by_file, &words(&["fuzz/a.c"])), before);
         let mut other = config.clone();
         other.fuzz.fail_allocations = true;
         assert_ne!(drivers_hash(dir.path(), &other, &words(&["fuzz/a.c"])), before);
