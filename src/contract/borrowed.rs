@@ -2,10 +2,10 @@
 //! pointers, and memory of unknown size.
 
 use super::constructors::{record, target};
-use super::facts::{Facts, direction};
 use super::flat::size;
 use super::length_inference::length_like;
 use super::parameter_roles;
+use super::pointer_facts::{Facts, direction};
 use super::types::{Direction, Role};
 use crate::symbol::{Field, Library, Param, TypeKind, UseKind};
 

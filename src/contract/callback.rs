@@ -1,7 +1,7 @@
 //! Callback parameters: which of them a harness can supply.
 
-use super::facts::Facts;
 use super::parameter_roles::{self, prototype};
+use super::pointer_facts::Facts;
 use super::types::{Parameter, Role};
 use crate::symbol::{CType, Function, Param, TypeKind};
 

@@ -40,10 +40,10 @@ fn result_needs(of: &Typed, returns: Returns) -> Option<&'static str> {
 mod tests {
     use super::*;
     use crate::c::front_tests::load_into;
-    use crate::contract::facts::FactTable;
     use crate::contract::fixture::contract;
     use crate::contract::infer::infer;
     use crate::contract::parameter_roles;
+    use crate::contract::pointer_facts::FactTable;
     use crate::contract::types::{Direction, Life, Role};
     use camino::Utf8Path;
 

@@ -7,11 +7,11 @@ mod call;
 mod life;
 
 use super::constructors::{Constructors, record, target};
-use super::facts::FactTable;
 use super::flat::flat;
 use super::infer::{constants, reason_of, roles_where, sets_errno};
 use super::length_inference::{MAX_OF_STEP, free_lengths};
 use super::parameter_roles;
+use super::pointer_facts::FactTable;
 use super::returned::returns_of;
 use super::types::{
     Contract, Direction, GlobalUse, Harness, Life, Parameter, Returns, Role, Sequence, Signature,

@@ -2,11 +2,11 @@
 
 use super::borrowed;
 use super::callback;
-use super::facts::{FactTable, Facts, direction};
 use super::flat::flat;
 use super::learned;
 use super::length_inference::{Size, free_lengths, inferred_max, length_partners};
 use super::parameter_roles::{self, MAX, most, prototype};
+use super::pointer_facts::{FactTable, Facts, direction};
 use super::returned::{self, returns_of};
 use super::safe_signature::{rules, signature_of};
 use super::state;

@@ -1,7 +1,7 @@
 //! Lengths: which number gives the size of the memory behind a pointer parameter.
 
-use super::facts::FactTable;
 use super::parameter_roles::{self, MAX};
+use super::pointer_facts::FactTable;
 use super::types::{Direction, Role};
 use crate::symbol::{Function, Param, TypeKind};
 

@@ -1,7 +1,7 @@
 //! Values and texts that a function looks for: those that it, or a callee that gets the parameter, compares with.
 //! Random numbers seldom reach interesting states of a handle; these do.
 
-use super::facts::{FactTable, identifiers};
+use super::pointer_facts::{FactTable, identifiers};
 use crate::symbol::{Function, Library, Param, UseKind};
 use std::collections::BTreeSet;
 

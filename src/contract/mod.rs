@@ -10,7 +10,7 @@ pub mod fits;
 pub mod file;
 pub mod preconditions;
 pub mod observed;
-pub mod facts;
+pub mod pointer_facts;
 pub mod struct_makers;
 pub mod callback;
 pub mod length_inference;

@@ -24,7 +24,9 @@ pub fn condition(contract: &Contract, slots: &[Slot]) -> Result<TokenStream> {
 pub fn lengths_mentioned(contract: &Contract) -> BTreeSet<String> {
     let lengths = contract.params.iter().filter(|p| p.role.length().is_some());
     lengths
-        .filter(|p| contract.require.iter().any(|r| super::facts::identifiers(r).contains(&p.name.as_str())))
+        .filter(|p| {
+            contract.require.iter().any(|r| super::pointer_facts::identifiers(r).contains(&p.name.as_str()))
+        })
         .map(|p| p.name.clone())
         .collect()
 }

@@ -2,13 +2,13 @@
 //! compared results, reached variables and buffer sizes follow from the C text, and a proposal may not exclude
 //! inputs.
 
-use super::facts::{FactTable, Facts};
 use super::file;
 use super::infer::{constants, sets_errno};
 use super::learned::contradicted;
 use super::length_inference::inferred_max;
 use super::observed::Observed;
 use super::parameter_roles::{Typed, Value};
+use super::pointer_facts::{FactTable, Facts};
 use super::returned::returns_of;
 use super::safe_signature::signature_of;
 use super::state;

@@ -1,11 +1,11 @@
 //! Pointers that a function returns, and blocks that it gets to free: what a harness can compare of both.
 
 use super::constructors::words;
-use super::facts::{FactTable, Facts, identifiers};
 use super::file::TABLE;
 use super::flat::flat;
 use super::learned::contradicted_result;
 use super::parameter_roles;
+use super::pointer_facts::{FactTable, Facts, identifiers};
 use super::types::{Returns, Role};
 use crate::libc_facts as libc;
 use crate::symbol::{CType, Function, Library, Returned, SymbolKey, TypeKind, UseKind};

@@ -1,9 +1,9 @@
 //! Contracts of functions whose fuzz target a model writes. They hold what follows from the C text alone; only the
 //! target knows how the function is called. State that no target can set or compare still prevents judgement.
 
-use super::facts::FactTable;
 use super::flat::flat;
 use super::infer::{constants, sets_errno};
+use super::pointer_facts::FactTable;
 use super::state;
 use super::types::{Contract, Harness, Judgeable, Returns, Signature};
 use crate::libc_facts::is_answered;

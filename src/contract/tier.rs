@@ -3,11 +3,11 @@
 
 use super::constructors::{Constructors, record, target};
 use super::external_effects::{Reach, Realm, outside};
-use super::facts::FactTable;
 use super::flat::flat;
 use super::infer::roles;
 use super::length_inference::partner;
 use super::parameter_roles::MAX;
+use super::pointer_facts::FactTable;
 use super::types::{Judgeable, Role};
 use crate::symbol::{CType, Function, Library, Param, SymbolKey, TypeKind, UseKind};
 use serde::Serialize;
@@ -322,7 +322,7 @@ fn plain(library: &Library, ty: &CType) -> bool {
 }
 
 fn is_stream(ty: &CType, key: &str) -> bool {
-    let word = |word: &str| super::facts::identifiers(&ty.spelling).contains(&word);
+    let word = |word: &str| super::pointer_facts::identifiers(&ty.spelling).contains(&word);
     word("FILE") || word("DIR") || key.ends_with("_IO_FILE") || key.ends_with("__sFILE")
 }
 

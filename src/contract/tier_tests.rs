@@ -1,8 +1,8 @@
 //! Tiers of small pieces of C, and of all functions of the example library.
 
-use super::facts::FactTable;
 use super::infer::infer;
 use super::parameter_roles::{self, Role};
+use super::pointer_facts::FactTable;
 use super::tier::{Tier, Tiers};
 use super::types::Judgeable;
 

@@ -1,10 +1,10 @@
 //! A driver in C text that calls the library's functions as their contracts say. `skeleton` finds the headers, and leaves
 //! out what does not compile.
 
-use crate::contract::facts::{FactTable, Facts};
 use crate::contract::handles::Handles;
 use crate::contract::parameter_roles::in_driver::{variable, variable_type};
 use crate::contract::parameter_roles::{InDriver, Life, ParameterContext, Role};
+use crate::contract::pointer_facts::{FactTable, Facts};
 use crate::contract::preconditions::in_c;
 use crate::contract::types::{Contract, Returns};
 use crate::error::{Error, ErrorKind, Result};

@@ -2,8 +2,8 @@
 
 use super::Project;
 use crate::config::Config;
-use crate::contract::facts::FactTable;
 use crate::contract::observed::Calls;
+use crate::contract::pointer_facts::FactTable;
 use crate::contract::types::{Contract, Judgeable};
 use crate::error::Result;
 use crate::platform::workspace::Workspace;

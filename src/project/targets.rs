@@ -3,7 +3,7 @@
 use super::{FunctionPlan, Project};
 use crate::audit::FfiNames;
 use crate::config::Workflow;
-use crate::contract::facts::FactTable;
+use crate::contract::pointer_facts::FactTable;
 use crate::contract::target::{contract, helpers};
 use crate::contract::types::{Contract, Harness, Judgeable};
 use crate::error::{Error, ErrorKind, Result};

@@ -1,7 +1,7 @@
 //! Variables of C that Rust has no static for: their C text, and whether a port may have a constant instead.
 
 use crate::error::Result;
-use crate::port::prompt::items::identifiers;
+use crate::port::prompt::ffi_items::identifiers;
 use crate::project::Project;
 use crate::symbol::{Function, Global};
 use fs_err as fs;

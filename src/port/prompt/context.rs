@@ -6,7 +6,7 @@ use crate::contract::types::{Contract, Judgeable, Signature};
 use crate::error::{Error, ErrorKind, Result};
 use crate::port::prompt::c_variables::CVariable;
 use crate::port::prompt::describe_contract;
-use crate::port::prompt::items;
+use crate::port::prompt::ffi_items;
 use crate::rust::signature::ident;
 use crate::rust::unsafe_code::UnsafeCode;
 use crate::symbol::{Function, Global, Library, SymbolKey, SymbolName, Unit};
@@ -156,13 +156,13 @@ impl PortContext {
         if function.text.trim().is_empty() {
             return Err(Error::new(ErrorKind::C, format!("its C text at {} is empty", function.place.file)));
         }
-        let signature = items::signature(sources.stub, function.name.as_str())?;
+        let signature = ffi_items::signature(sources.stub, function.name.as_str())?;
         let callees = callees(sources)?;
         let (globals, c_variables) = globals(sources)?;
         let macros = macros(sources.library, function);
         let seen = [&function.text, &signature].into_iter();
         let seen = seen.chain(&macros).chain(&globals).chain(callees.iter().map(|callee| &callee.signature));
-        let words: BTreeSet<String> = seen.flat_map(|text| items::identifiers(text)).collect();
+        let words: BTreeSet<String> = seen.flat_map(|text| ffi_items::identifiers(text)).collect();
         Ok(Self {
             symbol: function.name.clone(),
             shared: Shared::of(sources.library),
@@ -177,7 +177,7 @@ impl PortContext {
             contract: contract
                 .map(|contract| describe_contract::describe(contract, function))
                 .unwrap_or_default(),
-            types: items::types(sources.ffi, &words)?,
+            types: ffi_items::types(sources.ffi, &words)?,
             macros,
             callees,
             short_callees: short_callees(sources),
@@ -228,7 +228,7 @@ fn callees(sources: &Sources) -> Result<Vec<Callee>> {
         };
         let callee = sources.library.function(key).ok_or_else(|| missing("definition in the library"))?;
         let state = (sources.callee)(callee).ok_or_else(|| missing("signature on the Rust side"))?;
-        let signature = items::signature(&state.rust, callee.name.as_str())?;
+        let signature = ffi_items::signature(&state.rust, callee.name.as_str())?;
         callees.push(Callee {
             path: format!("callee::{}", ident(callee)),
             c_name: callee.c_name.clone(),
@@ -270,7 +270,7 @@ fn globals(sources: &Sources) -> Result<(Vec<String>, Vec<CVariable>)> {
             || Error::new(ErrorKind::C, format!("the global `{}` is not defined in the library", key.0));
         let global = sources.library.global(key).ok_or_else(missing)?;
         let bound = match global.unsupported {
-            None => items::global(sources.globals, global.name.as_str())?,
+            None => ffi_items::global(sources.globals, global.name.as_str())?,
             Some(_) => None,
         };
         match bound {
@@ -279,7 +279,7 @@ fn globals(sources: &Sources) -> Result<(Vec<String>, Vec<CVariable>)> {
         }
     }
     for name in function.streams() {
-        lines.extend(items::global(sources.globals, name)?);
+        lines.extend(ffi_items::global(sources.globals, name)?);
     }
     Ok((lines, others))
 }
@@ -291,7 +291,7 @@ fn macros(library: &Library, function: &Function) -> Vec<String> {
     while let Some(name) = open.pop() {
         let found: Vec<_> = library.macros.iter().filter(|m| m.name == name).collect();
         if !found.is_empty() && names.insert(name) {
-            open.extend(found.iter().flat_map(|m| items::identifiers(&m.text)));
+            open.extend(found.iter().flat_map(|m| ffi_items::identifiers(&m.text)));
         }
     }
     let used = library.macros.iter().filter(|m| names.contains(&m.name));

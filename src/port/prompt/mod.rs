@@ -7,7 +7,7 @@ pub mod c_variables;
 pub mod context;
 pub mod describe_contract;
 pub mod feedback;
-pub mod items;
+pub mod ffi_items;
 pub mod sources;
 
 use crate::c::call_sites::CallSite;

@@ -4,12 +4,12 @@
 mod causes;
 mod definitions;
 mod dot;
-mod select;
+mod select_and_sort;
 
 pub use causes::{Cause, causes};
 pub use definitions::{Definition, definitions};
 pub use dot::dot;
-pub use select::{Sort, matches};
+pub use select_and_sort::{Sort, matches};
 
 use crate::contract::tier::{Tier, Tiers};
 use crate::contract::types::{Judgeable, Signature};
