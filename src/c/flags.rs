@@ -32,6 +32,11 @@ impl FlagSource {
         }
     }
 
+    /// Why a source is left out that a build of this kind does not compile.
+    pub fn not_compiled(&self) -> String {
+        format!("not in {self}")
+    }
+
     /// The configuration key that selects this way.
     pub fn key(&self) -> Option<FlagsFrom> {
         match self {

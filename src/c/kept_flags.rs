@@ -18,25 +18,35 @@ impl Command {
     /// source is not under the root or not in one of `LANGUAGES`.
     pub fn new(places: &ProjectPaths, dir: &Utf8Path, source: &str, arguments: &[String]) -> Option<Self> {
         let file = places.inside(&dir.join(source)).filter(|file| LANGUAGES.contains(&extension(file)))?;
-        let flags = keep(&with_responses(arguments, dir, NESTED), |path| places.show(&dir.join(path)));
+        let flags = keep(&with_responses(arguments, dir), |path| places.show(&dir.join(path)));
         Some(Self { file: RelPath(file), flags })
     }
 }
 
-/// How deep response files may name others.
-const NESTED: usize = 8;
+/// The most response files of one command, and bytes of each: a file may name itself.
+const RESPONSES: usize = 64;
+const RESPONSE_BYTES: u64 = 1 << 20;
 
 /// The arguments with those that stand in response files, `@file`, in their place. As for the compiler, an `@` that names
 /// no file is a word like any other.
-fn with_responses(arguments: &[String], dir: &Utf8Path, nested: usize) -> Vec<String> {
-    let of = |argument: &String| {
-        let file = argument.strip_prefix('@').filter(|_| nested > 0).map(|name| dir.join(name));
-        match file.and_then(|file| fs_err::read_to_string(file).ok()) {
-            Some(text) => with_responses(&split(&text), dir, nested - 1),
-            None => vec![argument.clone()],
-        }
+fn with_responses(arguments: &[String], dir: &Utf8Path) -> Vec<String> {
+    let read = |name: &str| {
+        let file = dir.join(name);
+        let is_small = file.metadata().is_ok_and(|of| of.is_file() && of.len() <= RESPONSE_BYTES);
+        is_small.then(|| fs_err::read_to_string(file).ok()).flatten()
     };
-    arguments.iter().flat_map(of).collect()
+    let mut open: Vec<String> = arguments.iter().rev().cloned().collect();
+    let (mut all, mut left) = (Vec::new(), RESPONSES);
+    while let Some(argument) = open.pop() {
+        match argument.strip_prefix('@').filter(|_| left > 0).and_then(read) {
+            Some(text) => {
+                left -= 1;
+                open.extend(split(&text).into_iter().rev());
+            }
+            None => all.push(argument),
+        }
+    }
+    all
 }
 
 /// Extensions of sources: C, C++, assembly. C libraries use all three.

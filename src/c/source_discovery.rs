@@ -193,7 +193,7 @@ fn sort_out(
     }
     let listed: BTreeSet<&RelPath> = files.iter().map(|(f, _)| f).collect();
     let others = tree.sources.iter().filter(|f| !listed.contains(f));
-    left_out.extend(others.map(|f| LeftOut::because(f, format!("not in {source}"))));
+    left_out.extend(others.map(|f| LeftOut::because(f, source.not_compiled())));
     Found { source, files, left_out }
 }
 

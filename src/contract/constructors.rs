@@ -39,7 +39,7 @@ impl<'a> Constructors<'a> {
 
 /// The records that a function constructs.
 fn constructed<'a>(library: &Library, function: &'a Function) -> BTreeSet<&'a str> {
-    let named = has_word(&function.c_name, &WORDS);
+    let named = is_named(&function.c_name, &WORDS);
     let made = function.params.iter().enumerate().filter_map(|(index, param)| {
         let target = target(&param.ty).filter(|target| !target.is_const)?;
         let record = record(target)?;
@@ -47,8 +47,8 @@ fn constructed<'a>(library: &Library, function: &'a Function) -> BTreeSet<&'a st
     });
     let needs = |record: &str| {
         let null_checked = |p: &Param| p.uses.iter().any(|u| u.kind == UseKind::NullCheck);
-        // What it may not change, it does not hand out as the copy.
-        let is_original = |of: &CType| of.is_const && has_word(&function.c_name, &COPIES);
+        // A copy is never the `const` original.
+        let is_original = |of: &CType| of.is_const && is_named(&function.c_name, &COPIES);
         let takes = |p: &Param| {
             let of = target(&p.ty).filter(|of| self::record(of) == Some(record));
             of.is_some_and(|of| !(null_checked(p) || is_original(of)) || is_given_back(p))
@@ -84,7 +84,7 @@ pub(super) fn record(ty: &CType) -> Option<&str> {
 }
 
 /// Whether the name has one of the words: `list_init`, `initList`, `xReset2`.
-fn has_word(name: &str, wanted: &[&str]) -> bool {
+pub(super) fn is_named(name: &str, wanted: &[&str]) -> bool {
     words(name).iter().any(|word| wanted.contains(&word.as_str()))
 }
 
@@ -145,10 +145,10 @@ mod tests {
         for yes in
             ["list_init", "inflateInit2_", "newMap", "kit_map_create", "zOpenDir", "init", "deflateReset"]
         {
-            assert!(has_word(yes, &WORDS), "{yes}");
+            assert!(is_named(yes, &WORDS), "{yes}");
         }
         for no in ["list_destroy", "reinitialized", "renew", "deinit", "initial_size", "reopen", "malloc"] {
-            assert!(!has_word(no, &WORDS), "{no}");
+            assert!(!is_named(no, &WORDS), "{no}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Pointers that a function returns, and blocks that it gets to free: what a harness can compare of both.
 
-use super::constructors::words;
+use super::constructors::is_named;
 use super::file::TABLE;
 use super::flat::flat;
 use super::learned::contradicted_result;
@@ -163,5 +163,5 @@ pub(super) fn given(target: &CType, facts: &Facts) -> Option<Role> {
 /// The role of a pointer that goes to a variable of the library, if the function's name says that it is freed there:
 /// `cJSON_free(object)` calls what `global_hooks` names.
 pub(super) fn freed_by_name(function: &Function) -> Option<Role> {
-    words(&function.c_name).iter().any(|word| word == "free").then_some(BLOCK)
+    is_named(&function.c_name, &["free"]).then_some(BLOCK)
 }

@@ -46,7 +46,7 @@ impl<'w, 'p> Campaigns<'w, 'p> {
         self.parts
     }
 
-    /// A driver with its inputs and what they reach. It is kept what that is; nothing, if the driver cannot be used.
+    /// A driver with its inputs and what they reach. The outcome is kept for the next run, also that the driver cannot be used.
     pub fn driven(&self, driver: Driver, inputs: Inputs, reporter: &mut dyn Reporter) -> Result<Driven> {
         let (dir, made_of) = (self.work.dir("corpora").join(&driver.name), self.work.made_of(&driver));
         let driven = self.run(driver, (&dir, &made_of), inputs, reporter);

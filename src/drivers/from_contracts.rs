@@ -42,7 +42,7 @@ pub struct Callable<'l> {
     contract: Contract,
     /// The struct whose fields the caller sets.
     filled: Option<&'l str>,
-    /// The parameters whose objects the function keeps in other memory, or frees.
+    /// The parameters whose objects the function frees, or keeps in another object.
     keeps: BTreeSet<usize>,
 }
 
@@ -67,8 +67,8 @@ pub fn callables<'l>(library: &'l Library, planned: &[FunctionPlan]) -> Vec<Call
     external.filter_map(callable).collect()
 }
 
-/// The parameters whose objects a function keeps in that of another one, or frees. Where each is stored in the other, as in
-/// a list that its items know, nothing says which of them keeps which.
+/// The parameters whose objects a function frees, or stores in the object of another parameter. If both store each other,
+/// as a list and its items do, nothing says which one keeps the other.
 fn kept(function: &Function, contract: &Contract, facts: &FactTable) -> BTreeSet<usize> {
     let of: Vec<(usize, Facts)> = (0..contract.params.len())
         .filter(|at| contract.params[*at].role.handle().is_some())
@@ -197,7 +197,7 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
                     Life::Uses | Life::Ends => found,
                 };
                 let name = variable(&param.name);
-                // An object that something else keeps is no longer the driver's to end.
+                // The driver must not end an object that another one keeps.
                 let life = match handle.life {
                     Life::Uses if one.keeps.contains(&at) => Life::Ends,
                     life => life,

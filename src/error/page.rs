@@ -7,6 +7,7 @@ use std::fmt;
 #[cfg_attr(test, derive(strum::EnumIter))]
 pub enum Page {
     Ci,
+    ContinuousFuzzing,
     Drivers,
     Formats,
     FuzzTargets,
@@ -20,6 +21,7 @@ impl Page {
     fn file(self) -> &'static str {
         match self {
             Self::Ci => "ci.md",
+            Self::ContinuousFuzzing => "continuous-fuzzing.md",
             Self::Drivers => "drivers.md",
             Self::Formats => "formats.md",
             Self::FuzzTargets => "fuzz-targets.md",

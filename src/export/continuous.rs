@@ -1,7 +1,7 @@
 //! The files with which OSS-Fuzz and `ClusterFuzzLite` build the fuzz targets of a repository.
 
 use super::render::render;
-use crate::error::Result;
+use crate::error::{Page, Result};
 use minijinja::{Value, context};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -100,7 +100,7 @@ impl Integration<'_> {
         let yaml = |text: Option<&str>| text.map(|text| json!(text).to_string());
         context! {
             service => self.service.to_string(), is_lite, license, tool, clone,
-            home => env!("CARGO_PKG_REPOSITORY"), oldest => env!("CARGO_PKG_RUST_VERSION"), nightly => NIGHTLY,
+            page => Page::ContinuousFuzzing.to_string(), home => env!("CARGO_PKG_REPOSITORY"), oldest => env!("CARGO_PKG_RUST_VERSION"), nightly => NIGHTLY,
             tag => if is_lite { ":v1" } else { "" }, folder => self.service.folder(), name => self.name,
             main_repo => yaml(self.main_repo), homepage => yaml(self.homepage), contact => yaml(self.contact),
             root => in_shell(&self.root().display().to_string()),
@@ -143,7 +143,7 @@ pub fn workflow() -> Result<String> {
         job("prune", "Prune the corpora", daily, 600, "address"),
         job("coverage", "Measure coverage", daily, 600, "coverage"),
     ];
-    let values = context!(jobs, home => env!("CARGO_PKG_REPOSITORY"));
+    let values = context!(jobs, page => Page::ContinuousFuzzing.to_string());
     render("workflow", include_str!("../../templates/export/cflite.yml.j2"), values)
 }
 

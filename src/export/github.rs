@@ -1,7 +1,7 @@
 //! The workflow of GitHub Actions that checks the evidence and verifies stale ports.
 
 use super::render::render;
-use crate::error::Result;
+use crate::error::{Page, Result};
 use minijinja::context;
 use serde_json::json;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub fn workflow(within: &Path, shards: usize) -> Result<String> {
         false => json!(within.display().to_string()).to_string(),
     };
     let list: Vec<String> = (1..=shards).map(|shard| shard.to_string()).collect();
-    let values = context!(within, shards, list => list.join(", "), home => env!("CARGO_PKG_REPOSITORY"));
+    let values = context!(within, shards, list => list.join(", "), page => Page::Ci.to_string(), home => env!("CARGO_PKG_REPOSITORY"));
     render("workflow", include_str!("../../templates/export/github.yml.j2"), values)
 }
 

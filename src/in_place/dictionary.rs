@@ -2,6 +2,7 @@
 
 use crate::c::text::literals;
 use crate::error::Result;
+use crate::libc_facts::reads_floats;
 use crate::platform::workspace::write_atomic;
 use crate::symbol::Library;
 use camino::Utf8Path;
@@ -16,7 +17,6 @@ const MOST: usize = 2000;
 
 /// What functions of libc that read floats understand, and C's text does not name.
 const FLOATS: [&str; 7] = ["inf", "infinity", "nan", "0x1p3", "1e400", "1e-400", "e+"];
-const READ_FLOATS: [&str; 7] = ["atof", "strtod", "strtof", "strtold", "sscanf", "vsscanf", "fscanf"];
 
 /// Writes the dictionary of a library to `file`; with no words there is none, for libFuzzer refuses an empty one.
 ///
@@ -38,7 +38,7 @@ pub fn of(library: &Library, root: &Utf8Path) -> Result<Option<String>> {
         words.extend(literals(&fs::read(root.join(&unit.file.0))?));
     }
     let mut called = library.functions.iter().flat_map(|function| &function.externs);
-    if called.any(|name| READ_FLOATS.contains(&name.as_str())) {
+    if called.any(|name| reads_floats(name)) {
         words.extend(FLOATS.map(|word| word.as_bytes().to_vec()));
     }
     let mut words: Vec<Vec<u8>> = words.into_iter().filter(|word| word.len() <= LONGEST).collect();

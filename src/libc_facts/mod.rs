@@ -74,6 +74,7 @@ enum Mark {
     Ends,
     Erases,
     Errno,
+    Floats,
     Keeps,
     Locale,
     Math,
@@ -282,6 +283,11 @@ pub fn leaves_errno(name: &str) -> bool {
 /// Whether it returns a new block that the harness's allocation ledger records.
 pub fn allocates(name: &str) -> bool {
     has(name, Mark::Allocates)
+}
+
+/// Whether it reads a text as a float: words such as `inf` and `0x1p3` mean numbers to it.
+pub fn reads_floats(name: &str) -> bool {
+    has(name, Mark::Floats)
 }
 
 /// Whether it frees the block in its first argument.

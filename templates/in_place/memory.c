@@ -24,7 +24,7 @@
 struct header {
     /* As it was asked for, and 1: a free block has 0. */
     uint64_t size;
-    /* Of the free list, where the block is free. Where calls are watched, a block in use has the number of the newest one. */
+    /* The next free block. In a run that watches calls, a block in use has the number of the newest call here. */
     struct header *next;
 };
 

@@ -333,7 +333,7 @@ fn drivers_give_the_evidence_that_no_harness_can() {
     repo.run(&["check"]).code(11).shows("evidence holds for 2 of 7 ports");
     repo.write("fuzz/names.c", &format!("{driver}\nint changed;\n"));
     repo.run(&["check"]).code(11).shows(
-        "link_item: stale: since it was judged, a driver (fuzz/names.c, fuzz/words.cc), or what they include, changed",
+        "link_item: stale: since it was judged, one of the drivers fuzz/names.c, fuzz/words.cc or a file that they include changed",
     );
     repo.write("fuzz/names.c", &driver);
     repo.run(&["check"]).code(11).shows("evidence holds for 2 of 7 ports");

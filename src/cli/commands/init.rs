@@ -74,9 +74,9 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-/// How to get in what the library's build, as it is by default, does not compile; empty if it compiles all.
+/// How to add the sources that the library's default build does not compile; empty if it compiles all.
 fn to_add_sources(project: &Project) -> &'static str {
-    let not_compiled = format!("not in {}", project.flags);
+    let not_compiled = project.flags.not_compiled();
     if !project.library.left_out.iter().any(|left| left.reason == not_compiled) {
         return "";
     }

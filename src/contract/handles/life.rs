@@ -1,7 +1,7 @@
 //! Whether a function makes, uses or ends the handle that it gets.
 
 use super::Handles;
-use crate::contract::constructors::{COPIES, record, target, words};
+use crate::contract::constructors::{COPIES, is_named, record, target, words};
 use crate::contract::parameter_roles::Life;
 use crate::symbol::{Function, UseKind};
 
@@ -24,7 +24,7 @@ impl Handles<'_> {
             own.iter().any(|own| wanted.iter().any(|word| fits(own, word)))
         };
         let is_maker = self.constructors.of_record(of).iter().any(|f| f.key == function.key);
-        // A maker fills nothing that it may not change: that is what it copies.
+        // A maker cannot fill what is `const`: it copies it.
         let is_original = target(&function.params[first].ty).is_some_and(|to| to.is_const);
         let takes = function.params.iter().filter(|p| target(&p.ty).and_then(record) == Some(of)).count();
         if self.facts.of(function, first).freed
@@ -42,7 +42,7 @@ impl Handles<'_> {
     /// Whether the function does no more with an argument than to pass it to functions of the library that end nothing:
     /// `delete(detach(list, at))` ends what was in the list.
     fn only_lends(&self, function: &Function, index: usize) -> bool {
-        let ends = |name: &str| words(name).iter().any(|word| ENDS.contains(&word.as_str()));
+        let ends = |name: &str| is_named(name, &ENDS);
         let lends = |kind: &UseKind| match kind {
             UseKind::NullCheck => true,
             UseKind::Argument { callee, position, .. } => {

@@ -3,7 +3,7 @@
 use super::{Parameter, buffers_of};
 use crate::symbol::{CType, TypeKind};
 
-/// A parameter in its place.
+/// A parameter, its type, and the parameters beside it.
 #[derive(Debug, Clone, Copy)]
 pub struct ParameterContext<'a> {
     pub params: &'a [Parameter],

@@ -54,7 +54,7 @@ impl Rules for Room {
     fn in_driver(&self, place: &ParameterContext, _: &str) -> Option<InDriver> {
         let size = in_driver::size_behind(place);
         let bytes = format!("{} * {size}", self.len);
-        // C that nothing tells an end may look for a NUL.
+        // C that gets no length may look for a NUL.
         let is_text = matches!(place.target().kind, TypeKind::Int { plain_char: true, .. });
         Some(match is_text && !self.is_output() {
             true => InDriver::pointer(place, &format!("driver_chars({bytes})")),

@@ -107,8 +107,8 @@ impl Problem {
         drivers: &[String],
     ) -> Option<Self> {
         let driver = match drivers {
-            [one] => format!("the driver {one}, or what it includes,"),
-            all => format!("a driver ({}), or what they include,", all.join(", ")),
+            [one] => format!("the driver {one} or a file that it includes"),
+            all => format!("one of the drivers {} or a file that they include", all.join(", ")),
         };
         let others = [
             ("the contract", was.contract != now.contract),
