@@ -57,6 +57,8 @@ const SHARED: &[(&str, &str)] = &[
     ("runtime/src/mutants.rs", include_str!("../../templates/fuzz/runtime/mutants.rs")),
     ("runtime/src/one_side.rs", include_str!("../../templates/fuzz/runtime/one_side.rs")),
     ("runtime/src/plain.rs", include_str!("../../templates/fuzz/runtime/plain.rs")),
+    ("runtime/src/picture.rs", include_str!("../../templates/fuzz/runtime/picture.rs")),
+    ("runtime/src/pieces.rs", include_str!("../../templates/fuzz/runtime/pieces.rs")),
     ("runtime/src/points.rs", include_str!("../../templates/fuzz/runtime/points.rs")),
     ("runtime/src/port_memory.rs", include_str!("../../templates/fuzz/runtime/port_memory.rs")),
     ("runtime/src/port_mutants.rs", include_str!("../../templates/fuzz/runtime/port_mutants.rs")),

@@ -1,6 +1,6 @@
 //! Tests of the tool through its binary: one module a feature, with helpers in `support`. A single test binary keeps
 //! all cores busy and links once; `cargo test --test suite planted` runs one module. `tests/architecture.rs` checks the
-//! shape of the crate, `tests/codec.rs` the codec of generated harnesses.
+//! shape of the crate, `tests/runtime.rs` parts of the runtime of harnesses.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 

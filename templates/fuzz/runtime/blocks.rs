@@ -3,7 +3,8 @@
 
 use super::codec::show_bytes;
 use super::digest::Digest;
-use super::ledger::{self, FRESH, Piece};
+use super::ledger::{self, FRESH};
+use super::pieces::Piece;
 use super::record::Record;
 use super::report::Parts;
 use std::ffi::c_void;

@@ -17,11 +17,14 @@ struct implfuzz_block {
 
 #define FRESH 0xbe
 #define MOST (1u << 16)
+#define BUCKETS (1u << 12)
 /* A watched side that asks for more gets none, whichever side it is. */
 #define LARGEST ((size_t)64 << 20)
 
 static struct implfuzz_block blocks[MOST];
 static size_t count;
+/* Blocks by address: the newest block of each bucket, and the next older one of each block. Numbers begin with 1. */
+static uint32_t newest[BUCKETS], older[MOST];
 static int watching;
 static unsigned bad, fails_in;
 static size_t largest = LARGEST;
@@ -29,9 +32,29 @@ static size_t largest = LARGEST;
 /* Whether a block that is handed back was never given out, or was handed back before (guard.c). */
 int implfuzz_is_bad_block(void *block);
 
+static uint32_t *bucket(uintptr_t at)
+{
+    return &newest[((uint64_t)at * 0x9e3779b97f4a7c15) >> 52];
+}
+
+static void forget_all(void)
+{
+    for (size_t i = 0; i < count; i++)
+        *bucket(blocks[i].at) = 0;
+    count = 0;
+}
+
+static void enter(struct implfuzz_block block)
+{
+    uint32_t *first = bucket(block.at);
+    blocks[count] = block;
+    older[count] = *first;
+    *first = ++count;
+}
+
 void implfuzz_ledger_start(void)
 {
-    count = 0;
+    forget_all();
     bad = 0;
     watching = 0;
     fails_in = 0;
@@ -87,11 +110,11 @@ static int is_refused(size_t size)
 /* Dead blocks are kept, so that a pointer that dangles is known for one; until there is no room. */
 static void forget_dead(void)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
+    size_t all = count;
+    forget_all();
+    for (size_t i = 0; i < all; i++)
         if (blocks[i].live)
-            blocks[kept++] = blocks[i];
-    count = kept;
+            enter(blocks[i]);
 }
 
 static void note(void *at, size_t size, size_t written)
@@ -103,14 +126,14 @@ static void note(void *at, size_t size, size_t written)
     if (count == MOST)
         forget_dead();
     if (count < MOST)
-        blocks[count++] = (struct implfuzz_block){(uintptr_t)at, size, 1};
+        enter((struct implfuzz_block){(uintptr_t)at, size, 1});
 }
 
 static struct implfuzz_block *find(void *at)
 {
-    for (size_t i = count; i-- > 0;)
-        if (blocks[i].live && blocks[i].at == (uintptr_t)at)
-            return &blocks[i];
+    for (uint32_t i = *bucket((uintptr_t)at); i; i = older[i - 1])
+        if (blocks[i - 1].live && blocks[i - 1].at == (uintptr_t)at)
+            return &blocks[i - 1];
     return NULL;
 }
 

@@ -25,6 +25,8 @@ pub mod ledger;
 pub mod memory;
 pub mod mutants;
 pub mod one_side;
+pub mod picture;
+pub mod pieces;
 pub mod plain;
 pub mod points;
 pub mod port_memory;

@@ -7,6 +7,7 @@ use super::counts::NO_HANDLE;
 use super::driver::Case;
 use super::guard::{self, Broke};
 use super::ledger;
+use super::picture::Picture;
 use super::plain::Plain;
 use super::digest::Digest;
 use super::record::Record;
@@ -156,7 +157,7 @@ pub enum Stop {
 struct Done {
     entry: Option<&'static Entry>,
     effects: Option<Erased>,
-    picture: Option<ledger::Picture>,
+    picture: Option<Picture>,
     /// The number of the handle that the step made, and of the one that it got instead of the requested one.
     made: Option<u8>,
     instead: Option<u8>,
@@ -180,7 +181,7 @@ pub struct Trace {
     open: usize,
     file: Option<Vec<u8>>,
     /// All memory after the last step, before the destructors run.
-    last: Option<ledger::Picture>,
+    last: Option<Picture>,
     /// No handle was left for the call, so one was made that the input does not mention.
     spare: bool,
     /// A call got another handle than the input names.

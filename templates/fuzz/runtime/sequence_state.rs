@@ -1,7 +1,8 @@
 //! The state of one side during a call sequence: its handles, and memory that stays valid until the end.
 //! Written by cargo-implfuzz.
 
-use super::ledger::{Picture, Piece};
+use super::picture::Picture;
+use super::pieces::Piece;
 use super::caller_structs::{Form, Lent};
 use super::memory::Region;
 use super::sequence::Entry;

@@ -1,4 +1,5 @@
-//! The codec of generated harnesses: every input decodes, and encoding followed by decoding gives the same value.
+//! Parts of the runtime of generated harnesses that run without a harness. The codec: every input decodes, and encoding
+//! followed by decoding gives the same value. The index of pieces of memory: it finds what a search of all would.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
@@ -13,6 +14,10 @@ mod codec;
 #[allow(dead_code, clippy::all, reason = "as above")]
 #[path = "../templates/fuzz/runtime/digest.rs"]
 mod digest;
+
+#[allow(dead_code, clippy::all, reason = "as above")]
+#[path = "../templates/fuzz/runtime/pieces.rs"]
+mod pieces;
 
 #[allow(dead_code, clippy::all, reason = "as above")]
 #[path = "../templates/fuzz/runtime/plain.rs"]
@@ -36,6 +41,7 @@ mod runtime {
 }
 
 use codec::*;
+use pieces::{BEFORE, Piece, PieceIndex};
 use plain::Plain;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -363,4 +369,24 @@ fn who_reads_decides_which_of_both_is_meant() {
     let float = Plain::of_text("?f3ff8000000000000;{62697473;x30;}").unwrap();
     assert_eq!((f64::of_plain(&float), f32::of_plain(&float)), (Ok(1.5), Ok(1.5)));
     assert_eq!(<[u16; 2]>::of_plain(&Plain::of_text("?[i1;i2;]{}").unwrap()), Ok([1, 2]));
+}
+
+proptest! {
+    /// Pieces may overlap, be empty, and stand at the ends of the address space.
+    #[test]
+    fn the_index_of_pieces_finds_what_a_search_of_all_does(
+        pieces in proptest::collection::vec((0usize..400, 0usize..60), 0..40),
+        addresses in proptest::collection::vec(0usize..500, 1..60),
+    ) {
+        let pieces: Vec<Piece> = pieces.into_iter().map(|(at, size)| Piece { at, size, live: true }).collect();
+        let index = PieceIndex::of(pieces.iter().copied().enumerate());
+        for address in addresses {
+            let within = |piece: &Piece| (piece.at..=piece.at + piece.size).contains(&address);
+            let behind = |piece: &Piece| (piece.at.saturating_sub(BEFORE)..piece.at).contains(&address);
+            let last = pieces.iter().rposition(within).or_else(|| pieces.iter().rposition(behind));
+            let first = pieces.iter().position(within).or_else(|| pieces.iter().position(behind));
+            prop_assert_eq!(index.last(address), last);
+            prop_assert_eq!(index.first(address), first);
+        }
+    }
 }
