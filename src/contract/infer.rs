@@ -4,7 +4,7 @@ use super::borrowed;
 use super::callback;
 use super::flat::flat;
 use super::learned;
-use super::length_inference::{Size, free_lengths, inferred_max, length_partners};
+use super::length_inference::{Size, free_lengths, inferred_max, length_partners, most_of_step};
 use super::parameter_roles::{self, MAX, most, prototype};
 use super::pointer_facts::{FactTable, Facts, direction};
 use super::returned::{self, returns_of};
@@ -101,7 +101,8 @@ pub(super) fn roles_where(
             if !own.writes && seen.is_some_and(|seen| seen.written > 0) {
                 (own.reads, own.writes) = (true, true);
             }
-            role_of(library, function, param, &own, sizes, (index, max), facts)
+            let role = role_of(library, function, param, &own, sizes, (index, max), facts);
+            if kept { role.map(|role| within_step(role, param)) } else { role }
         };
         function.params.iter().enumerate().map(role).collect()
     };
@@ -114,6 +115,16 @@ pub(super) fn roles_where(
         false => from_text,
     };
     learned::without_contradicted(function, calls, roles)
+}
+
+/// The role of a parameter in a step of a call sequence.
+fn within_step(role: Role, param: &Param) -> Role {
+    match role {
+        Role::Buffer(buffer) => {
+            Role::Buffer(parameter_roles::Buffer { max: buffer.max.min(most_of_step(&param.ty)), ..buffer })
+        }
+        role => role,
+    }
 }
 
 pub(super) fn sets_errno(function: &Function) -> bool {

@@ -3,7 +3,7 @@
 use super::parameter_roles::{self, MAX};
 use super::pointer_facts::FactTable;
 use super::types::{Direction, Role};
-use crate::symbol::{Function, Param, TypeKind};
+use crate::symbol::{CType, Function, Param, TypeKind};
 
 /// How much memory is behind a pointer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,8 +21,21 @@ impl Size {
     }
 }
 
-/// Largest buffer of one step: many steps share an input.
+/// Bytes of the largest buffer of one step: many steps share an input.
 pub(super) const MAX_OF_STEP: usize = 1024;
+
+/// Elements of the largest buffer behind this pointer in one step. A step may make an object of each element, and objects
+/// are compared after each call.
+pub(super) fn most_of_step(pointer: &CType) -> usize {
+    let bits = match &pointer.kind {
+        TypeKind::Pointer(to) => match to.kind {
+            TypeKind::Int { bits, .. } | TypeKind::Float { bits } => bits,
+            _ => 8,
+        },
+        _ => 8,
+    };
+    MAX_OF_STEP / (bits as usize / 8).max(1)
+}
 
 /// The `max` that buffers get where the C text has these constants.
 pub(super) fn inferred_max(interesting: &[usize]) -> usize {

@@ -6,7 +6,7 @@ use super::libfuzzer_process::Ended;
 use super::report::Kill;
 use crate::error::Result;
 use crate::platform::process::{Exit, Interrupt, time_limits};
-use crate::verdict::{Finding, RunStats};
+use crate::verdict::{CFault, CFaultKind, Finding, RunStats};
 use fs_err as fs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -22,6 +22,17 @@ pub struct MutantRun {
     pub broken: Option<String>,
 }
 
+/// The result of a run of the original against itself.
+#[derive(Debug, Clone, Default)]
+pub struct AgainstItself {
+    pub stats: RunStats,
+    pub difference: Option<Finding>,
+    /// What C alone does on an input of a difference.
+    pub c_fault: Option<CFault>,
+}
+
+/// How often the original is run against itself while inputs end the runs on which C alone crashes or hangs.
+const TURNS: u32 = 3;
 /// Maximum number of mutants that may end the process; after that the others are given up.
 const ENDS: usize = 16;
 /// Maximum number of stalls while the original runs.
@@ -32,21 +43,29 @@ const TABLE: usize = 1 << 12;
 pub(super) const CALL_TIMEOUT_MS: u64 = 200;
 
 impl Campaign {
-    /// Runs the original against itself, from an empty corpus. Returns the statistics and a difference, if
-    /// any.
+    /// Runs the original against itself, from an empty corpus. An input on which C alone crashes or hangs, too, says
+    /// nothing of the harness: then other inputs are tried.
     pub fn against_itself(
         &self,
         budget: Budget,
         interrupt: &Interrupt,
         see: &mut dyn FnMut(&RunStats),
-    ) -> Result<(RunStats, Option<Finding>)> {
-        let own = Campaign { subject: Subject::Original, ..self.clone() };
-        own.write_boundaries(Written::Usual, interrupt)?;
-        let (stats, ended) = own.leg_looked_at(budget.into(), interrupt, see)?;
-        Ok(match ended {
-            Ended::Found(found) => (stats, Some(found.smallest)),
-            Ended::Regular | Ended::Nothing(_) => (stats, None),
-        })
+    ) -> Result<AgainstItself> {
+        let mut ran = AgainstItself::default();
+        for turn in 0..TURNS {
+            let seed = self.seed.wrapping_add(turn);
+            let own = Campaign { subject: Subject::Original, seed, ..self.clone() };
+            own.write_boundaries(Written::Usual, interrupt)?;
+            let (stats, ended) = own.leg_looked_at(budget.into(), interrupt, see)?;
+            ran.stats = sum(&ran.stats, &stats);
+            let Ended::Found(found) = ended else { return Ok(AgainstItself { difference: None, ..ran }) };
+            ran.c_fault = self.c_alone(&found.smallest.input, interrupt)?;
+            ran.difference = Some(found.smallest);
+            if ran.c_fault.as_ref().is_none_or(|fault| fault.kind == CFaultKind::Differs) {
+                break;
+            }
+        }
+        Ok(ran)
     }
 
     /// Runs all mutants, without those in `equal`, side by side on the same inputs, starting with those of

@@ -60,7 +60,7 @@ fn one(
         }
     }
     // A difference ends a run with the port early, so this run uses C alone.
-    let (_, difference) = campaign.against_itself(budget, judge.interrupt, &mut see)?;
+    let difference = campaign.against_itself(budget, judge.interrupt, &mut see)?.difference;
     Ok(match difference {
         Some(found) => format!("C differs from itself: {}", found.what),
         None => "inputs found with C alone".to_owned(),

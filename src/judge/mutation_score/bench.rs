@@ -1,6 +1,6 @@
 //! The mutants of one function in a binary that runs them on chosen inputs.
 
-use super::{build, make};
+use super::builds::{build, make};
 use crate::c::mutants::{Mutant, Plant, SATURATING};
 use crate::error::Result;
 use crate::event::{Event, Reporter};

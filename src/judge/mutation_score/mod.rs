@@ -4,12 +4,12 @@
 //! The mutants are built into a C side and a port crate of their own, outside the tree.
 
 mod bench;
+mod builds;
 pub mod port;
 
 pub use bench::Bench;
 
-use crate::c::archive::units_file;
-use crate::c::mutants::{Mutant, Mutants, Plant, mutants, table};
+use crate::c::mutants::{Mutant, Mutants, Plant};
 use crate::config::Grades;
 use crate::count::count;
 use crate::digest::sha256;
@@ -18,21 +18,17 @@ use crate::event::Event;
 use crate::evidence::grade;
 use crate::fuzz::campaign::{Budget, Campaign};
 use crate::fuzz::isolated_replay::PRECONDITION;
-use crate::fuzz::mutants::MutantRun;
+use crate::fuzz::mutants::{AgainstItself, MutantRun};
 use crate::fuzz::parallel::{Word, abreast};
-use crate::harness::files::{MUTANTS_FILE, mutants_file};
 use crate::judge::{Judge, Judging};
 use crate::platform::process::Interrupt;
-use crate::platform::workspace::write_atomic;
-use crate::project::{FunctionPlan, Project, init};
+use crate::project::FunctionPlan;
 use crate::store::{Measure, Store};
-use crate::symbol::{Library, RelPath, SymbolKey, SymbolName};
+use crate::symbol::{SymbolKey, SymbolName};
 use crate::verdict::{CFault, Finding, Measured, RunStats, Share};
-use camino::Utf8Path;
-use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 /// Largest number of mutants of one function.
@@ -44,7 +40,7 @@ const BATCH: usize = 60;
 /// Why an equivalent mutant needs no killing input.
 pub(super) const SAME: &str = "it compiles to the code of the original";
 /// Changes when the measurement changes, so that stored results are not reused.
-const EDITION: u32 = 4;
+const EDITION: u32 = 5;
 
 /// The result of running a mutant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,6 +89,9 @@ pub struct Adequacy {
 
 /// Why nothing is known of mutants where C broke on each input, or the contract excludes it.
 const NONE_ACCEPTED: &str = "the original accepted no input";
+/// Why nothing is known of mutants where the time was over too early.
+const NONE_RUN: &str =
+    "no input was run to its end in the time; `--seconds` or grade.mutant_seconds gives more";
 
 impl Adequacy {
     /// With the mutants killed that another measurement killed.
@@ -170,8 +169,8 @@ impl Judging<'_, '_> {
         let (mut all, judge, interrupt) = (Vec::new(), self.judge, self.judge.interrupt);
         for batch in wanted.chunks(BATCH) {
             self.reporter.event(judge.building("mutants of C")?);
-            let made = make(judge, batch, Plant::Nothing)?;
-            let binary = build(judge, batch, &made)?;
+            let made = builds::make(judge, batch, Plant::Nothing)?;
+            let binary = builds::build(judge, batch, &made)?;
             let mutants: usize = made.of.values().map(Vec::len).sum();
             let message = format!("{} of {} built", count(mutants, "mutant"), count(batch.len(), "function"));
             self.reporter.event(Event::StepFinished { message });
@@ -241,48 +240,6 @@ fn finished(symbol: SymbolName, adequacy: &Adequacy, asked: &Grades) -> Event {
     Event::SymbolFinished { symbol, ok: shortcomings.is_empty(), grade: None, summary }
 }
 
-fn make(judge: &Judge, batch: &[&FunctionPlan], plant: Plant) -> Result<Mutants> {
-    let project = judge.project;
-    let functions: Vec<_> = batch.iter().map(|p| &p.function).collect();
-    project.with_tools(judge.interrupt, |tools| {
-        mutants(project.root()?, &project.library, &functions, (MOST, plant), tools)
-    })
-}
-
-fn build(judge: &Judge, batch: &[&FunctionPlan], made: &Mutants) -> Result<PathBuf> {
-    let project = judge.project;
-    let library = with_mutants(project, made)?;
-    let tables: BTreeMap<String, (String, usize)> =
-        made.of.iter().map(|(name, list)| (name.to_string(), (table(name), list.len() + 1))).collect();
-    let replaced = [
-        (PathBuf::from("c_units.rs"), units_file(&library, &project.config.c.link, &init::headers(project))),
-        (PathBuf::from(MUTANTS_FILE), mutants_file(&tables)),
-    ];
-    judge.build_beside("mutants", batch, &replaced)
-}
-
-/// The library with the units of `made`, which are written into the cache.
-fn with_mutants(project: &Project, made: &Mutants) -> Result<Library> {
-    let mut library = project.library.clone();
-    let root = project.root()?;
-    let cache = project.workspace.cache();
-    let cache = cache.strip_prefix(root).ok().and_then(Utf8Path::from_path);
-    let dir = cache.expect("the cache is in the repository").join("mutants/units");
-    fs::create_dir_all(root.join(&dir))?;
-    for unit in &mut library.units {
-        let Some(text) = made.units.get(&unit.file) else { continue };
-        // A copy looks for what it includes beside itself first, so its name is none that a unit includes.
-        let file = RelPath(dir.join(format!("implfuzz-unit-{}.c", unit.module)));
-        write_atomic(root.join(&file.0).as_std_path(), text.as_bytes())?;
-        let beside = unit.file.0.parent().filter(|dir| !dir.as_str().is_empty());
-        unit.flags.push(format!("-iquote{}", beside.unwrap_or(Utf8Path::new("."))));
-        let lines = library.alias_lines.remove(&unit.file).unwrap_or_default();
-        library.alias_lines.insert(file.clone(), lines);
-        unit.file = file;
-    }
-    Ok(library)
-}
-
 /// The runs for one function.
 struct Job {
     campaign: Campaign,
@@ -295,7 +252,7 @@ struct Ran {
     /// Statistics of the run of the original against itself.
     stats: RunStats,
     difference: Option<Finding>,
-    /// The result of C alone on the input of the difference.
+    /// The result of C alone on an input of a difference.
     c_fault: Option<CFault>,
     mutants: MutantRun,
     mutant_millis: u64,
@@ -309,16 +266,17 @@ impl Job {
     }
 
     fn run(&self, seconds: u64, interrupt: &Interrupt, see: &mut dyn FnMut(&RunStats)) -> Result<Ran> {
-        let (stats, difference) = match self.campaign.against_itself(ITSELF, interrupt, see) {
-            // A harness that cannot be run must not stop the measurement of the others.
-            Err(error) if error.kind() == ErrorKind::Internal => {
-                let broken = Some(format!("the harness cannot be run: {error}"));
-                let mutants = MutantRun { broken, ..MutantRun::default() };
-                let stats = RunStats::default();
-                return Ok(Ran { stats, difference: None, c_fault: None, mutants, mutant_millis: 0 });
-            }
-            other => other?,
-        };
+        let AgainstItself { stats, difference, c_fault } =
+            match self.campaign.against_itself(ITSELF, interrupt, see) {
+                // A harness that cannot be run must not stop the measurement of the others.
+                Err(error) if error.kind() == ErrorKind::Internal => {
+                    let broken = Some(format!("the harness cannot be run: {error}"));
+                    let mutants = MutantRun { broken, ..MutantRun::default() };
+                    let stats = RunStats::default();
+                    return Ok(Ran { stats, difference: None, c_fault: None, mutants, mutant_millis: 0 });
+                }
+                other => other?,
+            };
         let start = Instant::now();
         let mutants = match &self.same {
             Some(same) if difference.is_none() => {
@@ -328,8 +286,7 @@ impl Job {
             _ => MutantRun::default(),
         };
         let mutant_millis = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let c_fault = difference.as_ref().map(|found| self.campaign.c_alone(&found.input, interrupt));
-        Ok(Ran { stats, difference, c_fault: c_fault.transpose()?.flatten(), mutants, mutant_millis })
+        Ok(Ran { stats, difference, c_fault, mutants, mutant_millis })
     }
 }
 
@@ -390,11 +347,19 @@ fn kills(mutants: &[Tried], without: Option<&String>) -> Measured<Share> {
     Measured::Yes(Share { reached, total: mutants.len() as u64 - equivalent })
 }
 
+/// Why a mutant run in which no input reached the mutants is inconclusive.
+fn without_calls(stats: &RunStats) -> Option<String> {
+    match (stats.executions, stats.oracle_calls) {
+        (0, _) => Some(NONE_RUN.to_owned()),
+        (_, 0) => Some(NONE_ACCEPTED.to_owned()),
+        _ => None,
+    }
+}
+
 /// Why a mutant run is inconclusive.
 fn unusable(run: &MutantRun) -> Option<String> {
     match run.killed.get(&0) {
         Some(kill) => Some(format!("a plain copy of its text differs from it: {}", kill.what)),
-        None if run.broken.is_none() && run.stats.oracle_calls == 0 => Some(NONE_ACCEPTED.to_owned()),
-        None => run.broken.clone(),
+        None => run.broken.clone().or_else(|| without_calls(&run.stats)),
     }
 }

@@ -197,8 +197,7 @@ fn one(
 fn unusable(run: &MutantRun) -> Option<String> {
     match run.killed.get(&0) {
         Some(kill) => Some(format!("the port itself differs from C: {}", kill.what)),
-        None if run.stats.oracle_calls == 0 => Some(super::NONE_ACCEPTED.to_owned()),
-        None => run.broken.clone(),
+        None => run.broken.clone().or_else(|| super::without_calls(&run.stats)),
     }
 }
 
