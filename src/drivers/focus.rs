@@ -95,10 +95,12 @@ fn fuzz(
     let failed = open.iter().zip(&ran).find(|(_, ran)| !**ran && !is_short);
     if let Some(((at, number), _)) = failed {
         let (driver, function) = (&drivers[*at].driver.file, &library.functions[*number].name);
+        let folder = drivers[*at].corpus.breaking_folder();
+        let folder = folder.strip_prefix(work.root).unwrap_or(&folder).display();
         let text = format!("libFuzzer ended early when it fuzzed on for {early} of {} functions", ran.len());
         let help = format!(
-            "C breaks too often: `cargo implfuzz drivers` shows where. The first function is `{function}`, with the driver \
-             {driver}; it is judged on the inputs so far"
+            "C breaks on too many new inputs, or nothing reaches the function. The first one is `{function}`, with the driver \
+             {driver}, whose inputs on which C breaks are in {folder}; it is judged on the inputs so far"
         );
         reporter.event(Event::Warning { text, help: Some(help) });
     }

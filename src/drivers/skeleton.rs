@@ -263,9 +263,14 @@ pub fn public_headers(
         let is_above = |source: &&Utf8Path| path.parent().is_some_and(|folder| source.starts_with(folder));
         let is_for_cpp = words.contains("__cplusplus") && sources.iter().any(is_above);
         let is_included = path.components().any(|part| part.as_str() == "include");
-        all.extend((count > 0).then_some(Header { path, count, is_included, is_for_cpp }));
+        // The build may leave out a C file with its header, which mentions functions of others.
+        let own = path.with_extension("c");
+        let is_left_out = root.join(&own).is_file() && !sources.contains(&own.as_path());
+        all.extend((count > 0).then_some(Header { path, count, is_included, is_for_cpp, is_left_out }));
     }
     all.sort_by_key(|header| std::cmp::Reverse(header.count));
+    let kept = all.iter().find(|header| !header.is_left_out).map_or(0, |header| header.count);
+    all.retain(|header| !header.is_left_out || header.count > kept);
     let those = |is_public: fn(&Header) -> bool| -> Vec<String> {
         all.iter().filter(|header| is_public(header)).map(|header| header.path.to_string()).collect()
     };
@@ -290,6 +295,7 @@ struct Header {
     count: usize,
     is_included: bool,
     is_for_cpp: bool,
+    is_left_out: bool,
 }
 
 #[cfg(test)]
@@ -322,6 +328,9 @@ mod tests {
         let large = private.to_owned() + "int five(int);\n";
         let helper = "#ifdef __cplusplus\n#endif\nint one(int);\n";
         assert_eq!(found(&[("lib.h", &large), ("helper.h", helper)], &["a.c"]), [["lib.h"], ["helper.h"]]);
+        let left_out = [("a.h", guarded), ("more.h", helper), ("more.c", "")];
+        assert_eq!(found(&left_out, &["a.c"]), [["a.h"]]);
+        assert_eq!(found(&left_out[1..], &["a.c"]), [["more.h"]]);
         assert_eq!(found(&[("include/lib.h", helper), ("lib.h", guarded)], &["a.c"]), [["include/lib.h"]]);
     }
 

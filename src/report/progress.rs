@@ -9,8 +9,9 @@ use crate::event::{Event, Reporter};
 use crate::symbol::SymbolName;
 use crate::verdict::{Grade, RunStats};
 use anstyle::Style;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
 
 /// The amount of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -23,6 +24,9 @@ pub enum Verbosity {
     Verbose,
 }
 
+/// Without bars, a line at least this often shows that something runs.
+const QUIET: Duration = Duration::from_secs(20);
+
 /// Writes events to standard error.
 pub struct Terminal {
     out: Box<dyn Write>,
@@ -30,8 +34,10 @@ pub struct Terminal {
     /// A runner of GitHub reads the lines.
     github: bool,
     bars: Option<Bars>,
-    /// Symbols in work; if there are several, each line names its symbol.
-    open: BTreeSet<SymbolName>,
+    /// Symbols in work, with the kind of work; if there are several, each line names its symbol.
+    open: BTreeMap<SymbolName, &'static str>,
+    /// When the last line was written.
+    last: Instant,
     /// C faults so far, which one line at the end counts.
     c_faults: BTreeSet<i64>,
 }
@@ -47,13 +53,22 @@ impl Terminal {
 
     /// Writes to any stream as plain lines with ANSI colours.
     pub fn to(out: Box<dyn Write>, verbosity: Verbosity) -> Self {
-        Self { out, verbosity, github: false, bars: None, open: BTreeSet::new(), c_faults: BTreeSet::new() }
+        Self {
+            out,
+            verbosity,
+            github: false,
+            bars: None,
+            open: BTreeMap::new(),
+            last: Instant::now(),
+            c_faults: BTreeSet::new(),
+        }
     }
 
     fn say(&mut self, at: Verbosity, text: &str) {
         if self.verbosity < at {
             return;
         }
+        self.last = Instant::now();
         let text = if self.github { &inert(text) } else { text };
         let out = &mut self.out;
         let mut print = || settle(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
@@ -63,12 +78,13 @@ impl Terminal {
         }
     }
 
-    /// Shows a line of the running step in its bar, or prints it in verbose mode.
+    /// Shows a line of the running step in its bar. Without bars it is printed in verbose mode, or if nothing was for a while.
     fn progress(&mut self, message: &str) {
         let message = printable(message);
+        let at = if self.last.elapsed() < QUIET { Verbosity::Verbose } else { Verbosity::Normal };
         match &mut self.bars {
             Some(bars) => bars.progress(&message),
-            None => self.say(Verbosity::Verbose, &format!("  {FAINT}{message}{FAINT:#}\n")),
+            None => self.say(at, &format!("  {FAINT}{message}{FAINT:#}\n")),
         }
     }
 }
@@ -111,15 +127,15 @@ impl Reporter for Terminal {
             Event::SymbolStarted { symbol, work, index, total } => {
                 self.say(Normal, &format!("[{index}/{total}] {work}: {BOLD}{symbol}{BOLD:#}\n"));
                 self.bars.iter_mut().for_each(|bars| bars.symbol(symbol.as_str(), index, total));
-                self.open.insert(symbol);
+                self.open.insert(symbol, work);
             }
             Event::SymbolStep { symbol, attempt, step } => {
-                let is_alone = self.open.iter().eq([&symbol]);
+                let is_alone = self.open.keys().eq([&symbol]);
                 let whose = if is_alone { String::new() } else { format!("{symbol}, ") };
                 let step = printable(&step);
                 self.say(Normal, &format!("  {FAINT}{whose}attempt {attempt}:{FAINT:#} {step}\n"));
             }
-            Event::Fuzzing { stats, .. } => self.progress(&fuzzing(&stats)),
+            Event::Fuzzing { symbol, stats } => self.progress(&format!("{symbol}: {}", fuzzing(&stats))),
             Event::Found { symbol, finding } => {
                 let text = text::finding(&symbol, &finding, Values::Short);
                 let indented: String = text.lines().map(|line| format!("  {line}\n")).collect();
@@ -139,8 +155,8 @@ impl Reporter for Terminal {
             }
             Event::SymbolFinished { symbol, ok, grade, summary } => {
                 self.bars.iter_mut().for_each(Bars::symbol_done);
-                self.open.remove(&symbol);
-                let (style, word) = finished(ok, grade);
+                let work = self.open.remove(&symbol).unwrap_or_default();
+                let (style, word) = finished(ok, grade, work);
                 let summary = printable(&summary);
                 let at = if ok { Normal } else { Quiet };
                 self.say(at, &format!("  {style}{word}{style:#} {symbol}: {summary}\n"));
@@ -150,12 +166,13 @@ impl Reporter for Terminal {
 }
 
 /// How work on a symbol ended, in a word: the grade says it best.
-fn finished(ok: bool, grade: Option<Grade>) -> (Style, &'static str) {
+fn finished(ok: bool, grade: Option<Grade>, work: &str) -> (Style, &'static str) {
     match grade {
         Some(grade @ (Grade::Verified | Grade::Exhaustive)) => (GOOD, grade.word()),
         Some(grade @ Grade::Weak) => (WARN, grade.word()),
         Some(grade) => (BAD, grade.word()),
         None if ok => (GOOD, "ok"),
+        None if work == "harness" => (WARN, "too weak"),
         None => (BAD, "not done"),
     }
 }
@@ -285,7 +302,8 @@ pub(super) mod tests {
 
     #[test]
     fn the_grade_is_the_word_and_a_refuted_port_is_called_so() {
-        let word = |ok, grade| finished(ok, grade).1;
+        let word = |ok, grade| finished(ok, grade, "port").1;
+        assert_eq!(finished(false, None, "harness").1, "too weak");
         assert_eq!((word(true, None), word(false, None)), ("ok", "not done"));
         assert_eq!(word(true, Some(Grade::Weak)), "weak");
         assert_eq!(word(false, Some(Grade::Refuted)), "refuted");
@@ -303,7 +321,7 @@ pub(super) mod tests {
     #[test]
     fn verbose_shows_the_progress_that_bars_would() {
         let text = shown(Verbosity::Verbose);
-        assert!(text.contains("fuzzing: 7 executions in 1.5 s, 100 % accepted"), "{text}");
+        assert!(text.contains("f: fuzzing: 7 executions in 1.5 s, 100 % accepted"), "{text}");
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         true => project.planned.iter().collect(),
         false => filter::named(&project, &args.patterns)?,
     };
-    let all = verify::known(&project, &store, &wanted)?;
+    let mut all = verify::known(&project, &store, &wanted)?;
     let totals = store.totals(None)?;
     let causes = match args.patterns.is_empty() {
         true => listing::causes(listing::without_harness(&project)),
@@ -39,6 +39,8 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         true => Some(Overview::of(&project, &store, &all)?),
         false => None,
     };
+    // What is written comes first: stubs may be a hundred.
+    all.sort_by_key(|judgement| judgement.grade == Grade::Stub);
     session.screen.result(
         "status",
         &json!({

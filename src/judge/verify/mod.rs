@@ -11,6 +11,7 @@ pub use last_judgement::known;
 pub use overview::{Overview, unsafe_code};
 pub use trial::Ask;
 
+use crate::count::count;
 use crate::drivers;
 use crate::error::{ErrorKind, Result};
 use crate::event::Event;
@@ -27,7 +28,9 @@ use crate::symbol::SymbolName;
 use crate::verdict::{CFault, Finding, Grade, Proofs, RunStats};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::thread::available_parallelism;
 use trial::{Run, Trial};
 
 /// The judgement of one symbol.
@@ -151,7 +154,11 @@ impl Judging<'_, '_> {
             Err(_) => RunOutcome::Failed,
         };
         self.store.finish_run(run, outcome)?;
-        result
+        result.map_err(|error| match error.kind() {
+            ErrorKind::Interrupted => error
+                .help("verdicts until now are kept; `cargo implfuzz verify --stale` judges the other ports"),
+            _ => error,
+        })
     }
 
     /// Judges ports in the tree, each as thoroughly as asked: audit, build, fuzzing.
@@ -184,12 +191,29 @@ impl Judging<'_, '_> {
             }
         }
         let budget = budget.unwrap_or_else(|| judge.acceptance_budget());
+        self.announce(&trials, budget);
         let runs = trials.iter().map(|trial| match trial.is_open() {
             true => Run::of((judge, &grounds), &binary, trial, self.store).map(Some),
             false => Ok(None),
         });
         let runs: Vec<Option<Run>> = runs.collect::<Result<_>>()?;
         self.run_trials(&mut trials, &runs, budget, &grounds)
+    }
+
+    /// Says how long the campaigns may take.
+    fn announce(&mut self, trials: &[Trial], budget: Budget) {
+        let open = trials.iter().filter(|trial| trial.is_open() && trial.ask.is_whole()).count();
+        let cores = available_parallelism().map_or(1, NonZero::get);
+        if open > 0 {
+            let minutes = (open.div_ceil(cores) as u64 * budget.seconds).div_ceil(60);
+            let text = format!(
+                "{} to fuzz, each for up to {} s, {cores} at a time: up to {}, without the proofs and the drivers",
+                count(open, "port"),
+                budget.seconds,
+                count(minutes, "minute"),
+            );
+            self.reporter.event(Event::Note { text });
+        }
     }
 
     /// Runs the open trials, one per core at a time, and concludes all trials. What a campaign has refuted is concluded at
