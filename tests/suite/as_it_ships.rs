@@ -128,6 +128,7 @@ fn a_port_that_is_right_in_the_build_for_fuzzing_alone_is_refuted_as_it_ships() 
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite as_it_ships -- --ignored"]
 fn a_candidate_that_is_right_in_the_build_for_fuzzing_alone_is_not_accepted() {
     let repo = Repo::initialised();
     let (cheat, right) = ("if cfg!(fuzzing) { x.wrapping_mul(2) } else { 7 }", "x.wrapping_mul(2)");
@@ -158,6 +159,7 @@ const FINDS: &str = "fn finds_one(x: u32) -> u32 {\n    x\n}\n\nfn finds_two(x: 
 
 #[cfg(target_arch = "x86_64")]
 #[test]
+#[ignore = "half a minute: cargo test --test suite as_it_ships -- --ignored"]
 fn a_port_that_finds_the_code_of_c_in_memory_is_refuted_as_it_ships() {
     let c = "unsigned finds(unsigned x) { return x > 9 ? x ^ 0x5ca1ab1eu : 7u; }\n";
     let repo = Repo::of(&[("ship.h", "unsigned finds(unsigned x);\n"), ("ship.c", c)]);

@@ -29,6 +29,7 @@ fn words(value: &Value) -> Vec<&str> {
 }
 
 #[test]
+#[ignore = "a minute: cargo test --test suite drivers -- --ignored"]
 fn functions_are_judged_where_drivers_call_them() {
     let repo = store();
     let ran = repo.run(&["drivers", "--seconds", "3", "--check", "--format", "json"]);
@@ -94,6 +95,7 @@ fn inputs_on_which_c_breaks_are_kept_apart() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers -- --ignored"]
 fn a_driver_by_hand_starts_from_a_skeleton() {
     let repo = store();
     std::fs::remove_dir_all(repo.root().join("fuzz")).unwrap();
@@ -278,6 +280,7 @@ fn a_write_behind_a_block_is_wrong_wherever_the_block_is() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers -- --ignored"]
 fn what_may_be_right_is_not_called_wrong() {
     let repo = with_one_driver();
     // The new table lies elsewhere than C's.
@@ -299,6 +302,7 @@ fn what_may_be_right_is_not_called_wrong() {
 }
 
 #[test]
+#[ignore = "a minute: cargo test --test suite drivers -- --ignored"]
 fn drivers_give_the_evidence_that_no_harness_can() {
     let repo = store();
     write_ports(&repo, &[]);
@@ -382,6 +386,7 @@ fn a_model_ports_what_no_harness_can_judge() {
 }
 
 #[test]
+#[ignore = "a minute: cargo test --test suite drivers -- --ignored"]
 fn a_finding_in_place_is_kept_and_run_again() {
     let repo = with_one_driver();
     let stubs = repo.read("rust/src/store.rs");

@@ -11,6 +11,7 @@ fn judged(changes: &[Change], code: i32) -> BTreeMap<String, Value> {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_answers -- --ignored"]
 fn right_ports_do_as_c_whatever_the_system_answers() {
     let ports = judged(&[], 0);
     assert_eq!(ports.len(), 13);

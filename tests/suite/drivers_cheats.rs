@@ -129,6 +129,7 @@ fn an_overflow_in_a_port_is_a_panic() {
 
 /// C returns null where the allocation fails; the port writes to it.
 #[test]
+#[ignore = "a minute: cargo test --test suite drivers_cheats -- --ignored"]
 fn a_port_that_takes_every_allocation_for_granted_is_told_if_allocations_fail() {
     let port = "pub unsafe fn shape_new(side: ::core::ffi::c_int) -> *mut ffi::shape {
     unsafe {
@@ -151,6 +152,7 @@ fn a_port_that_takes_every_allocation_for_granted_is_told_if_allocations_fail() 
 
 /// The judge is not where a port can reach it from its caller's variables.
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_cheats -- --ignored"]
 fn a_port_that_overwrites_the_stack_around_its_caller_is_told() {
     let port = "pub unsafe fn mark(number: *mut ::core::ffi::c_int) -> ::core::ffi::c_int {
     for words in 1..4096 {
@@ -172,6 +174,7 @@ fn a_port_that_overwrites_the_stack_around_its_caller_is_told() {
 
 /// Clones of a repository have crates of the same name, whose builds cargo takes for one another.
 #[test]
+#[ignore = "a minute: cargo test --test suite drivers_cheats -- --ignored"]
 fn the_port_of_another_clone_is_not_judged() {
     let port = |more: i32| {
         format!(

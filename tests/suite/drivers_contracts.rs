@@ -13,6 +13,7 @@ fn reached(repo: &Repo, seconds: &str) -> usize {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_contracts -- --ignored"]
 fn a_driver_calls_what_contracts_describe() {
     let repo = Repo::empty();
     copy_tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/c-lib"), repo.root());
@@ -187,6 +188,7 @@ fn types_of_c_files_are_not_those_of_drivers() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_contracts -- --ignored"]
 fn drivers_are_asked_about_what_the_harness_does_not_refute() {
     let repo = Repo::empty();
     repo.write("k.h", "#include <stddef.h>\nunsigned twice(unsigned x);\n");

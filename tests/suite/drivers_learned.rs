@@ -114,6 +114,7 @@ fn role(contract: &Value, parameter: &str) -> String {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_learned -- --ignored"]
 fn calls_correct_contracts_that_the_c_text_suggests() {
     let repo = repo();
     let number = contract(&repo, "number");

@@ -80,6 +80,7 @@ fn every_input_of_a_small_contract_is_run() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite exhaustive -- --ignored"]
 fn what_was_tried_whole_by_a_harness_that_sees_mutants_is_exhaustive() {
     let repo = library();
     write(&repo, "choose", "match side { 3 => a, 9 => a / 2, _ => 0 }");

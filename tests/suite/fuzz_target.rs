@@ -118,6 +118,7 @@ fn what_no_contract_says_is_ported_under_a_target_and_weak_until_a_person_approv
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite fuzz_target -- --ignored"]
 fn a_target_that_sees_nothing_leaves_nothing() {
     let blind = "pub fn target(input: &mut Input, side: &mut Side) {\n    let text = side.text(b\"\");\n    \
         let at = side.memory(&[text.cast_const()]);\n    side.call(at);\n}\n";
@@ -170,6 +171,7 @@ fn a_target_that_reaches_for_more_than_its_side_is_not_even_built() {
 }
 
 #[test]
+#[ignore = "a minute: cargo test --test suite fuzz_target -- --ignored"]
 fn a_port_that_leaves_something_else_in_memory_is_refuted() {
     let both = "pub fn target(input: &mut Input, side: &mut Side) {\n    let text = side.text(&input.text(30));\n    \
         let ends = side.memory(&[std::ptr::null_mut::<core::ffi::c_char>(); 2]);\n    \
@@ -220,6 +222,7 @@ fn in_three_steps_every_function_gets_a_target_and_the_workflows_are_compared() 
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite fuzz_target -- --ignored"]
 fn what_other_functions_of_the_library_make_is_handed_over() {
     let lists = "pub fn target(input: &mut Input, side: &mut Side) {\n    let count = input.below(4);\n    let mut lists = Vec::new();\n    \
         for _ in 0..count {\n        let mut list = std::ptr::null_mut();\n        for _ in 0..input.below(5) {\n            \
@@ -242,6 +245,7 @@ fn what_other_functions_of_the_library_make_is_handed_over() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite fuzz_target -- --ignored"]
 fn what_a_call_changes_behind_its_arguments_alone_is_compared() {
     let list = "pub fn target(input: &mut Input, side: &mut Side) {\n    let mut list = std::ptr::null_mut();\n    \
         for _ in 0..input.below(5) {\n        list = side.c_push(list, input.value());\n    }\n    side.call(list);\n}\n";
@@ -262,6 +266,7 @@ fn what_a_call_changes_behind_its_arguments_alone_is_compared() {
 }
 
 #[test]
+#[ignore = "a minute: cargo test --test suite fuzz_target -- --ignored"]
 fn what_c_answers_chooses_no_inputs() {
     let chosen = "pub fn target(input: &mut Input, side: &mut Side) {\n    assert!(side.call(input.value()) >= 0);\n}\n";
     let all = "pub fn target(input: &mut Input, side: &mut Side) {\n    side.call(input.value());\n}\n";
@@ -296,6 +301,7 @@ fn a_function_that_nobody_answered_about_is_not_called_done() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite fuzz_target -- --ignored"]
 fn a_port_that_stands_keeps_its_harness_and_a_refused_target_is_a_persons_to_mend() {
     let repo = library();
     let sign = "pub fn sign(number: core::ffi::c_int) -> core::ffi::c_int {\n    number.signum()\n}\n";

@@ -59,6 +59,7 @@ const IDIOMS: [(&str, &str, &str); 10] = [
 ];
 
 #[test]
+#[ignore = "a minute: cargo test --test suite idiomatic -- --ignored"]
 fn ports_in_ordinary_rust_are_verified() {
     let repo = of_numbers("", &IDIOMS);
     let budget = ["--config", "fuzz.accept_seconds=2", "--config", "fuzz.accept_executions=20000"];

@@ -103,6 +103,7 @@ fn verified(repo: &Repo, bodies: &[(&str, &str)]) -> (BTreeMap<String, Value>, B
 }
 
 #[test]
+#[ignore = "a minute: cargo test --test suite lengths -- --ignored"]
 fn ports_that_are_wrong_only_on_long_inputs_or_on_two_lengths_are_refuted() {
     let repo = library(&WRONG);
     let (grades, found) = verified(&repo, &WRONG);
@@ -148,6 +149,7 @@ fn ports_that_are_wrong_only_on_long_inputs_or_on_two_lengths_are_refuted() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite lengths -- --ignored"]
 fn right_ports_pass_where_c_cannot_take_long_inputs_too() {
     let repo = library(&RIGHT);
     let (grades, found) = verified(&repo, &RIGHT);

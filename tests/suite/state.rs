@@ -80,6 +80,7 @@ fn port(repo: &Repo, symbol: &str, body: &str) {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite state -- --ignored"]
 fn right_ports_with_state_are_unrefuted_and_wrong_ones_refuted() {
     let repo = library();
     let stubs = repo.read("rust/src/state.rs");
@@ -108,6 +109,7 @@ fn right_ports_with_state_are_unrefuted_and_wrong_ones_refuted() {
 
 /// Half ported, the state is in two places: C's functions, called by a port, see and change the port's copy.
 #[test]
+#[ignore = "half a minute: cargo test --test suite state -- --ignored"]
 fn what_still_runs_as_c_shares_the_variables_of_the_port() {
     let repo = library();
     port(&repo, "note_all", RIGHT.iter().find(|(symbol, _)| *symbol == "note_all").unwrap().1);
@@ -192,6 +194,7 @@ fn a_contract_must_name_every_variable_that_the_function_reaches() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite state -- --ignored"]
 fn c_against_c_never_differs_and_mutants_are_seen_through_variables() {
     let repo = library();
     let ran = repo.run(&["contract", "--check", "--all", "--seconds", "2", "--format", "json"]);

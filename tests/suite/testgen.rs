@@ -42,6 +42,7 @@ fn cheats(run: &Value) -> Vec<(&str, bool)> {
 }
 
 #[test]
+#[ignore = "a minute: cargo test --test suite testgen -- --ignored"]
 fn tests_are_measured_on_c_kept_and_written() {
     let repo = library();
     let strong = json!([
@@ -165,6 +166,7 @@ fn seeds_that_no_prompt_may_show_wait_for_an_accepted_port(repo: &Repo) {
 }
 
 #[test]
+#[ignore = "a minute: cargo test --test suite testgen -- --ignored"]
 fn weak_tests_are_told_to_be_weak_and_silence_ends_a_run() {
     let repo = library();
     let weak = json!({"tests": [{"input": {"seed": 0, "data": "", "$globals": {"calls": 0}}}]});
@@ -375,6 +377,7 @@ fn where_no_mutant_is_run_no_test_is_thrown_away_and_nothing_is_made_up() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite testgen -- --ignored"]
 fn tests_of_existence_alone_need_no_model() {
     let repo = library();
     let args = ["testgen", "generate", "mixed", "--context", "existence", "--format", "json"];
@@ -491,6 +494,7 @@ const LAYERS: &str = "#include <stdint.h>\n\n\
     uint32_t layered(uint32_t x) { return folded(x); }\n";
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite testgen -- --ignored"]
 fn tests_of_what_works_together_are_measured_by_what_is_called() {
     let repo = Repo::empty();
     repo.write("layers.c", LAYERS);

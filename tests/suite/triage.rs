@@ -41,6 +41,7 @@ fn listed(repo: &Repo, more: &[&str]) -> Vec<Value> {
 }
 
 #[test]
+#[ignore = "a minute: cargo test --test suite triage -- --ignored"]
 fn what_c_does_wrong_is_told_and_kept_and_no_port_is_blamed() {
     let repo = library();
     for (symbol, body) in RIGHT {
@@ -129,6 +130,7 @@ fn a_wrong_port_is_refuted_all_the_same(repo: &Repo) {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite triage -- --ignored"]
 fn no_repair_is_spent_on_what_c_does_wrong() {
     let repo = library();
     repo.model(&[&reply("")]);

@@ -307,6 +307,7 @@ fn ways_back_to_c_show_in_the_compiled_port() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite without_audit -- --ignored"]
 fn what_the_audit_refuses_falls_to_another_wall_without_it() {
     refuted(&CHEATS);
     refuted(&OF_THE_CRATE);
