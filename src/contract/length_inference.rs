@@ -175,6 +175,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn wide_elements_are_fewer_in_a_step() {
+        let to = |kind| CType {
+            kind: TypeKind::Pointer(Box::new(CType { kind, is_const: true, spelling: String::new() })),
+            is_const: false,
+            spelling: String::new(),
+        };
+        let int = |bits| TypeKind::Int { signed: true, bits, plain_char: false };
+        let most = |kind| most_of_step(&to(kind));
+        assert_eq!([most(int(8)), most(int(32)), most(TypeKind::Float { bits: 64 })], [1024, 256, 128]);
+        assert_eq!([most(TypeKind::Bool), most(TypeKind::Void)], [1024, 1024]);
+    }
+
+    #[test]
     fn a_length_may_name_its_pointer() {
         for (length, pointer) in [("srcSize", "src"), ("dst_capacity", "dst"), ("in_buf_len", "in_buf")] {
             assert!(names_length_of(length, pointer), "{length} of {pointer}");

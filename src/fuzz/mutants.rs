@@ -124,17 +124,15 @@ impl Campaign {
             let subject = Subject::Mutants { of, skipped: skipped.join(","), current: current.clone() };
             let own = Campaign { subject, call_timeout_ms: CALL_TIMEOUT_MS, ..self.clone() };
             let left = Leg { time, ..budget.into() };
-            let (output, told) = own.run(left, self.seed, interrupt, see)?;
+            let (output, told) = own.run(left, self.seed.wrapping_add(stalls as u32), interrupt, see)?;
             run.stats = sum(&run.stats, &told.stats);
             run.killed.extend(told.killed);
             if told.done && output.exit.success() {
                 return Ok(run);
             }
             let Some(number) = ran_last(&current) else {
-                if matches!(output.exit, Exit::TimedOut | Exit::Signal(libc::SIGKILL) | Exit::Code(70))
-                    && stalls < STALLS
-                {
-                    // A busy machine can cause this too.
+                if stalls < STALLS {
+                    // A busy machine can be the cause, or an input on which C breaks: others may say more.
                     stalls += 1;
                     continue;
                 }

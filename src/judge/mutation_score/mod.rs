@@ -363,3 +363,19 @@ fn unusable(run: &MutantRun) -> Option<String> {
         None => run.broken.clone().or_else(|| without_calls(&run.stats)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_without_time_says_nothing_of_the_contract() {
+        let run = |executions, oracle_calls| {
+            let stats = RunStats { executions, oracle_calls, ..RunStats::default() };
+            unusable(&MutantRun { stats, ..MutantRun::default() })
+        };
+        assert_eq!(run(0, 0).as_deref(), Some(NONE_RUN));
+        assert_eq!(run(7, 0).as_deref(), Some(NONE_ACCEPTED));
+        assert_eq!(run(7, 1), None);
+    }
+}

@@ -204,6 +204,14 @@ fn as_json(
     })
 }
 
+/// Where the driver calls what breaks. Reports of timeouts, and of stacks that overflow, do not reach down to the driver.
+fn called_at(fault: &FaultPlace) -> String {
+    match fault.from.as_str() {
+        "" => format!("{}, line unknown", fault.driver),
+        from => printable(from),
+    }
+}
+
 fn text((report, faults): (&Report, &[FaultPlace]), (measured, ports): InPlace, functions: usize) -> String {
     let mut text = Table::of(&report.drivers)
         .left("driver", |one| one.driver.file.to_string())
@@ -216,12 +224,12 @@ fn text((report, faults): (&Report, &[FaultPlace]), (measured, ports): InPlace, 
         text += "\n";
         text += &Table::of(faults)
             .left("C breaks in", |one| printable(&one.place))
-            .left("called at", |one| printable(&one.from))
+            .left("called at", |one| called_at(one))
             .left("with", |one| printable(&one.what))
             .right("inputs", |one| one.inputs.to_string())
             .left("the first", |one| one.first.file_name().unwrap_or_default().to_string_lossy().into_owned())
             .text();
-        text += "(some of the inputs ran again) Delete calls of the driver that no program would make.\n";
+        text += "(some of the inputs ran again) Delete or limit calls of the driver that no program would make.\n";
     }
     if let Some(measured) = measured {
         text += "\n";
