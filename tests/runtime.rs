@@ -372,7 +372,7 @@ fn who_reads_decides_which_of_both_is_meant() {
 }
 
 proptest! {
-    /// Pieces may overlap, be empty, and stand at the ends of the address space.
+    /// Pieces may overlap, be empty, and begin at address 0.
     #[test]
     fn the_index_of_pieces_finds_what_a_search_of_all_does(
         pieces in proptest::collection::vec((0usize..400, 0usize..60), 0..40),

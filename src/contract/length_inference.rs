@@ -21,7 +21,7 @@ impl Size {
     }
 }
 
-/// Bytes of the largest buffer of one step: many steps share an input.
+/// Bytes of the largest buffer of numbers of one step, whose input others share; of structs, their number.
 pub(super) const MAX_OF_STEP: usize = 1024;
 
 /// Elements of the largest buffer behind this pointer in one step. A step may make an object of each element, and objects
@@ -29,7 +29,7 @@ pub(super) const MAX_OF_STEP: usize = 1024;
 pub(super) fn most_of_step(pointer: &CType) -> usize {
     let bits = match &pointer.kind {
         TypeKind::Pointer(to) => match to.kind {
-            TypeKind::Int { bits, .. } | TypeKind::Float { bits } => bits,
+            TypeKind::Int { bits, .. } | TypeKind::Float { bits } | TypeKind::Enum { bits, .. } => bits,
             _ => 8,
         },
         _ => 8,

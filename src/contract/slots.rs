@@ -1,9 +1,9 @@
 //! The parameters of a contract in their places: for descriptions, and for generated code.
 
-use super::length_inference::{inferred_max, most_of_step};
+use super::length_inference::{MAX_OF_STEP, inferred_max, most_of_step};
 use super::parameter_roles::{ParameterContext, Slot, most, pointee};
 use super::types::{Contract, Signature};
-use crate::symbol::{CType, Function};
+use crate::symbol::Function;
 use proc_macro2::Ident;
 
 /// The parameters with their C types, in order.
@@ -28,9 +28,11 @@ pub fn slots<'a>(
     c: &'a [(Ident, syn::Type)],
 ) -> Vec<Slot<'a>> {
     let params = &contract.params[..];
-    let inferred_max = |pointer: &CType| match contract.sequence {
-        Some(_) => most_of_step(pointer),
-        None => inferred_max(&contract.interesting),
+    let inferred_max = |place: &ParameterContext| match (&contract.sequence, place.param.role.buffer()) {
+        (None, _) => inferred_max(&contract.interesting),
+        // As contracts had it for all elements; edited ones still have.
+        (Some(_), Some(buffer)) if buffer.max == MAX_OF_STEP => MAX_OF_STEP,
+        (Some(_), _) => most_of_step(place.ty),
     };
     let length = |name: &str| {
         let at = params.iter().position(|param| param.name == name)?;
@@ -53,7 +55,7 @@ pub fn slots<'a>(
             length: place.param.role.buffer().and_then(|buffer| length(&buffer.length)),
             last: false,
             interesting: &contract.interesting,
-            inferred_max: inferred_max(place.ty),
+            inferred_max: inferred_max(&place),
             handle_of: contract.sequence.as_ref().map(|sequence| sequence.of.as_str()),
         })
         .collect();

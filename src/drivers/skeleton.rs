@@ -270,7 +270,7 @@ pub fn public_headers(
     }
     all.sort_by_key(|header| std::cmp::Reverse(header.count));
     let kept = all.iter().find(|header| !header.is_left_out).map_or(0, |header| header.count);
-    all.retain(|header| !header.is_left_out || header.count > kept);
+    all.retain(|header| !header.is_left_out || header.count >= kept);
     let those = |is_public: fn(&Header) -> bool| -> Vec<String> {
         all.iter().filter(|header| is_public(header)).map(|header| header.path.to_string()).collect()
     };

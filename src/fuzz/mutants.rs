@@ -43,29 +43,49 @@ const TABLE: usize = 1 << 12;
 pub(super) const CALL_TIMEOUT_MS: u64 = 200;
 
 impl Campaign {
-    /// Runs the original against itself, from an empty corpus. An input on which C alone crashes or hangs, too, says
-    /// nothing of the harness: then other inputs are tried.
+    /// Runs the original against itself, from an empty corpus. An input on which C alone crashes or hangs in any of its
+    /// runs says nothing of the harness: then other inputs are tried.
     pub fn against_itself(
         &self,
         budget: Budget,
         interrupt: &Interrupt,
         see: &mut dyn FnMut(&RunStats),
     ) -> Result<AgainstItself> {
-        let mut ran = AgainstItself::default();
+        let stats = RunStats { seed: self.seed, ..RunStats::default() };
+        let mut ran = AgainstItself { stats, ..AgainstItself::default() };
+        let mut broke: Vec<Vec<u8>> = Vec::new();
         for turn in 0..TURNS {
-            let seed = self.seed.wrapping_add(turn);
+            // A turn takes a second seed where its first one finds nothing out.
+            let seed = self.seed.wrapping_add(2 * turn);
             let own = Campaign { subject: Subject::Original, seed, ..self.clone() };
             own.write_boundaries(Written::Usual, interrupt)?;
+            own.forget_boundaries(&broke)?;
             let (stats, ended) = own.leg_looked_at(budget.into(), interrupt, see)?;
             ran.stats = sum(&ran.stats, &stats);
             let Ended::Found(found) = ended else { return Ok(AgainstItself { difference: None, ..ran }) };
             ran.c_fault = self.c_alone(&found.smallest.input, interrupt)?;
+            broke.extend(found.first.map(|first| first.input));
+            broke.push(found.smallest.input.clone());
             ran.difference = Some(found.smallest);
             if ran.c_fault.as_ref().is_none_or(|fault| fault.kind == CFaultKind::Differs) {
                 break;
             }
         }
         Ok(ran)
+    }
+
+    /// Removes these inputs from the boundary inputs, which do not depend on the seed.
+    fn forget_boundaries(&self, inputs: &[Vec<u8>]) -> Result<()> {
+        if inputs.is_empty() {
+            return Ok(());
+        }
+        for entry in fs::read_dir(self.boundaries())? {
+            let path = entry?.path();
+            if inputs.contains(&fs::read(&path)?) {
+                fs::remove_file(path)?;
+            }
+        }
+        Ok(())
     }
 
     /// Runs all mutants, without those in `equal`, side by side on the same inputs, starting with those of
@@ -111,6 +131,8 @@ impl Campaign {
         let mut run = MutantRun::default();
         // Mutants that ran when a process ended but do not end it alone.
         let (mut aside, mut stalls) = (BTreeSet::new(), 0);
+        // How C ended the last process.
+        let mut broken = None;
         let deadline = Instant::now() + Duration::from_secs(budget.seconds.max(1));
         for _ in 0..ends {
             let skipped: Vec<String> =
@@ -131,15 +153,20 @@ impl Campaign {
                 return Ok(run);
             }
             let Some(number) = ran_last(&current) else {
-                if stalls < STALLS {
-                    // A busy machine can be the cause, or an input on which C breaks: others may say more.
-                    stalls += 1;
-                    continue;
-                }
                 let how = if output.exit == Exit::Code(70) { "hangs" } else { "breaks" };
-                run.broken = Some(format!("the C original {how} in a way that the guard does not see"));
-                return Ok(run);
+                let why = format!("the C original {how} in a way that the guard does not see");
+                if stalls == STALLS {
+                    run.broken = Some(why);
+                    return Ok(run);
+                }
+                // A busy machine can be the cause, or an input on which C breaks: others may say more.
+                let is_slow =
+                    matches!(output.exit, Exit::TimedOut | Exit::Signal(libc::SIGKILL) | Exit::Code(70));
+                broken = (!is_slow).then_some(why);
+                stalls += 1;
+                continue;
             };
+            broken = None;
             let number = number as usize;
             let what = if output.exit == Exit::Code(70) { "does not return" } else { "ends the process" };
             match own.repeats(number, of, interrupt)? {
@@ -147,6 +174,7 @@ impl Campaign {
                 None => drop(aside.insert(number)),
             }
         }
+        run.broken = broken;
         Ok(run)
     }
 

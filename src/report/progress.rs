@@ -24,7 +24,7 @@ pub enum Verbosity {
     Verbose,
 }
 
-/// Without bars, a line at least this often shows that something runs.
+/// Without bars, a line at least this often shows that a function is fuzzed.
 const QUIET: Duration = Duration::from_secs(20);
 
 /// Writes events to standard error.
@@ -78,7 +78,7 @@ impl Terminal {
         }
     }
 
-    /// Shows a line of the running step in its bar. Without bars it is printed in verbose mode, or if nothing was for a while.
+    /// Shows a line of the running step in its bar. Without bars it is printed in verbose mode, or if no line was for a while.
     fn progress(&mut self, message: &str) {
         let message = printable(message);
         let at = if self.last.elapsed() < QUIET { Verbosity::Verbose } else { Verbosity::Normal };
@@ -172,7 +172,7 @@ fn finished(ok: bool, grade: Option<Grade>, work: &str) -> (Style, &'static str)
         Some(grade @ Grade::Weak) => (WARN, grade.word()),
         Some(grade) => (BAD, grade.word()),
         None if ok => (GOOD, "ok"),
-        None if work == "harness" => (WARN, "too weak"),
+        None if work == "harness" => (WARN, "not sound"),
         None => (BAD, "not done"),
     }
 }
@@ -303,7 +303,7 @@ pub(super) mod tests {
     #[test]
     fn the_grade_is_the_word_and_a_refuted_port_is_called_so() {
         let word = |ok, grade| finished(ok, grade, "port").1;
-        assert_eq!(finished(false, None, "harness").1, "too weak");
+        assert_eq!(finished(false, None, "harness").1, "not sound");
         assert_eq!((word(true, None), word(false, None)), ("ok", "not done"));
         assert_eq!(word(true, Some(Grade::Weak)), "weak");
         assert_eq!(word(false, Some(Grade::Refuted)), "refuted");

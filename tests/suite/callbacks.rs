@@ -127,7 +127,6 @@ fn port(repo: &Repo, symbol: &str, body: &str) {
 }
 
 #[test]
-#[ignore = "half a minute: cargo test --test suite callbacks -- --ignored"]
 fn right_ports_that_call_back_are_unrefuted_and_wrong_ones_refuted() {
     let repo = library();
     let stubs = repo.read("rust/src/callbacks.rs");

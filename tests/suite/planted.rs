@@ -158,7 +158,6 @@ impl Judged {
 }
 
 #[test]
-#[ignore = "a minute: cargo test --test suite planted -- --ignored"]
 fn three_wrong_ports_of_a_function_are_refuted_and_no_right_one() {
     let (planted, kit) = (Planted::all(PLANTED), Kit::new());
     no_right_port_is_refuted(&planted, &kit);

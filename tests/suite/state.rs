@@ -80,7 +80,6 @@ fn port(repo: &Repo, symbol: &str, body: &str) {
 }
 
 #[test]
-#[ignore = "half a minute: cargo test --test suite state -- --ignored"]
 fn right_ports_with_state_are_unrefuted_and_wrong_ones_refuted() {
     let repo = library();
     let stubs = repo.read("rust/src/state.rs");

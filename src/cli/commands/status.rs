@@ -39,7 +39,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         true => Some(Overview::of(&project, &store, &all)?),
         false => None,
     };
-    // What is written comes first: stubs may be a hundred.
+    // Ports come first: there may be a hundred stubs.
     all.sort_by_key(|judgement| judgement.grade == Grade::Stub);
     session.screen.result(
         "status",

@@ -106,6 +106,11 @@ impl Adequacy {
         Self { mutants: self.mutants.iter().map(killed).collect(), ..self.clone() }
     }
 
+    /// Whether more time or another moment may give another result, which is worth nothing later.
+    fn is_out_of_time(&self) -> bool {
+        self.without.as_deref() == Some(NONE_RUN)
+    }
+
     /// Killed mutants of those that are not equivalent.
     pub fn kills(&self) -> Measured<Share> {
         kills(&self.mutants, self.without.as_ref())
@@ -195,11 +200,10 @@ impl Judging<'_, '_> {
                         }
                         let adequacy = adequacy(planned, &made, ran);
                         let about = about(judge, planned)?;
-                        self.store.put_mutation_score(
-                            (&adequacy.key, Measure::Harness),
-                            &about,
-                            &adequacy,
-                        )?;
+                        if !adequacy.is_out_of_time() {
+                            let of = (&adequacy.key, Measure::Harness);
+                            self.store.put_mutation_score(of, &about, &adequacy)?;
+                        }
                         self.reporter.event(finished(symbol, &adequacy, &judge.project.config.grade));
                         all.push(adequacy);
                     }
@@ -347,11 +351,11 @@ fn kills(mutants: &[Tried], without: Option<&String>) -> Measured<Share> {
     Measured::Yes(Share { reached, total: mutants.len() as u64 - equivalent })
 }
 
-/// Why a mutant run in which no input reached the mutants is inconclusive.
+/// Why a mutant run in which no input reached the mutants is inconclusive. Executions are counted when they begin.
 fn without_calls(stats: &RunStats) -> Option<String> {
-    match (stats.executions, stats.oracle_calls) {
-        (0, _) => Some(NONE_RUN.to_owned()),
-        (_, 0) => Some(NONE_ACCEPTED.to_owned()),
+    match (stats.oracle_calls, stats.rejected.is_empty()) {
+        (0, true) => Some(NONE_RUN.to_owned()),
+        (0, false) => Some(NONE_ACCEPTED.to_owned()),
         _ => None,
     }
 }
@@ -370,12 +374,16 @@ mod tests {
 
     #[test]
     fn a_run_without_time_says_nothing_of_the_contract() {
-        let run = |executions, oracle_calls| {
-            let stats = RunStats { executions, oracle_calls, ..RunStats::default() };
+        let run = |executions, oracle_calls, rejected: &[(String, u64)]| {
+            let rejected = rejected.to_vec();
+            let stats = RunStats { executions, oracle_calls, rejected, ..RunStats::default() };
             unusable(&MutantRun { stats, ..MutantRun::default() })
         };
-        assert_eq!(run(0, 0).as_deref(), Some(NONE_RUN));
-        assert_eq!(run(7, 0).as_deref(), Some(NONE_ACCEPTED));
-        assert_eq!(run(7, 1), None);
+        let rejected = [("asan load8".to_owned(), 6)];
+        assert_eq!(run(0, 0, &[]).as_deref(), Some(NONE_RUN));
+        // The first report comes before the first input runs.
+        assert_eq!(run(1, 0, &[]).as_deref(), Some(NONE_RUN));
+        assert_eq!(run(7, 0, &rejected).as_deref(), Some(NONE_ACCEPTED));
+        assert_eq!(run(7, 1, &rejected), None);
     }
 }

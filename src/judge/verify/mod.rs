@@ -200,14 +200,14 @@ impl Judging<'_, '_> {
         self.run_trials(&mut trials, &runs, budget, &grounds)
     }
 
-    /// Says how long the campaigns may take.
+    /// Says how long the campaigns may take, which are a part of the work.
     fn announce(&mut self, trials: &[Trial], budget: Budget) {
         let open = trials.iter().filter(|trial| trial.is_open() && trial.ask.is_whole()).count();
-        let cores = available_parallelism().map_or(1, NonZero::get);
+        let cores = available_parallelism().map_or(1, NonZero::get).min(open);
         if open > 0 {
             let minutes = (open.div_ceil(cores) as u64 * budget.seconds).div_ceil(60);
             let text = format!(
-                "{} to fuzz, each for up to {} s, {cores} at a time: up to {}, without the proofs and the drivers",
+                "{} to fuzz, each for up to {} s, {cores} at a time: about {}; then the proofs and the drivers",
                 count(open, "port"),
                 budget.seconds,
                 count(minutes, "minute"),

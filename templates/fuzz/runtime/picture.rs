@@ -187,10 +187,11 @@ impl Walk<'_> {
             offsets.push(offset);
             at = before;
         }
-        if offsets.len() > LONGEST_PATH {
-            return format!("behind {} pointers, the last one at byte {}", offsets.len(), offsets[0]);
-        }
         let root = self.left.names.get(self.pairs[at].c).cloned().unwrap_or_default();
+        if offsets.len() > LONGEST_PATH {
+            let from = if root.is_empty() { "the handle" } else { root.as_str() };
+            return format!("behind {} pointers from {from}, the last one at byte {}", offsets.len(), offsets[0]);
+        }
         offsets.iter().rev().fold(root, |way, offset| format!("behind the pointer at {}", place(&way, *offset)))
     }
 

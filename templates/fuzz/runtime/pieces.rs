@@ -1,5 +1,5 @@
 //! Pieces of memory, and which of them an address belongs to. States of thousands of blocks are compared after each
-//! call, so nothing here looks through all of them.
+//! call, so a lookup reads a few pieces only, unless a large one lies over many others.
 //! Written by cargo-implfuzz.
 
 /// A piece of memory of a side.

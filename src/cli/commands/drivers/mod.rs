@@ -207,7 +207,7 @@ fn as_json(
 /// Where the driver calls what breaks. Reports of timeouts, and of stacks that overflow, do not reach down to the driver.
 fn called_at(fault: &FaultPlace) -> String {
     match fault.from.as_str() {
-        "" => format!("{}, line unknown", fault.driver),
+        "" => format!("{}, line unknown", printable(fault.driver.as_str())),
         from => printable(from),
     }
 }
