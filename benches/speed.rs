@@ -213,6 +213,7 @@ impl Bench {
             shared_dir: target_dir(Variant::Own.name()).join("target"),
             bin_dir: target_dir(Variant::Own.name()).join("bin"),
             counts: Counts::Edges,
+            optimise: true,
         };
         match builder.build(overlay, &self.interrupt).unwrap() {
             Built::Binary(path) => path,

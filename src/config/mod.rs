@@ -290,6 +290,8 @@ pub struct Fuzz {
     pub call_timeout_ms: u64,
     /// Functions on handles are also tried with an allocation that fails.
     pub fail_allocations: bool,
+    /// Compile the harnesses with optimisation.
+    pub optimise: bool,
     /// Longest input, bytes.
     pub max_len: u64,
     /// Memory of the fuzz process, MiB.
@@ -321,6 +323,7 @@ impl Default for Fuzz {
             exhaustive_points: 1 << 24,
             call_timeout_ms: 100,
             fail_allocations: false,
+            optimise: true,
             max_len: 4_096,
             rss_limit_mb: 2_048,
             seed: 1,

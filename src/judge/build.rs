@@ -177,6 +177,7 @@ impl<'p> Judge<'p> {
             user_dir: usable.unwrap_or_else(|| workspace.cache().join("user")),
             bin_dir: bin_dir.to_owned(),
             counts,
+            optimise: self.project.config.fuzz.optimise,
         })
     }
 }

@@ -56,6 +56,8 @@ pub struct Builder<'a> {
     /// The directory of the binary, apart from other builds in the same target directory.
     pub bin_dir: PathBuf,
     pub counts: Counts,
+    /// Compile the harnesses with optimisation where edges are counted.
+    pub optimise: bool,
 }
 
 /// What the built code counts.
@@ -71,8 +73,9 @@ pub enum Counts {
 /// rustc flags for replays; they also enable the harness's replay mode.
 const SOURCES: [&str; 3] = ["-Cinstrument-coverage", "--cfg=implfuzz_coverage", "--cfg=fuzzing"];
 
-/// Cargo settings for replays: harness and runtime compile in half the time, and a replay runs few inputs. All
-/// other crates keep their settings, the port among them, and so do build scripts, which the builds share.
+/// Cargo settings for replays, and for all runs without `fuzz.optimise`: harness and runtime compile in a quarter of
+/// the time, and run slower, which is nothing to a replay. All other crates keep their settings, the port among them,
+/// and so do build scripts, which the builds share.
 fn unoptimised(fuzz_manifest: &str) -> Result<[String; 2]> {
     let name = package(fuzz_manifest)
         .ok_or_else(|| Error::new(ErrorKind::Internal, "the fuzz crate's Cargo.toml names no package"))?;
@@ -195,16 +198,17 @@ impl Builder<'_> {
         ];
         let edges = Edges::place(&self.target_dir)?;
         let with = |job: Job, all: [_; 4]| all.into_iter().fold(job, |job, (key, value)| job.env(key, value));
+        let unoptimised = unoptimised(&fs::read_to_string(overlay.fuzz_manifest())?)?;
         let job = match self.counts {
             Counts::Edges => {
                 let flags = edges.rustflags().into_iter().chain(link).collect::<Vec<_>>().join("\u{1f}");
-                let job = self.cargo(overlay)?.env("CARGO_ENCODED_RUSTFLAGS", flags);
+                let settings = if self.optimise { [].as_slice() } else { &unoptimised };
+                let job = self.cargo(overlay)?.args(settings).env("CARGO_ENCODED_RUSTFLAGS", flags);
                 with(job, edges.env(overlay, PortIs::Guided))
             }
             Counts::Sources { c, port } => {
                 let sources = SOURCES.map(str::to_owned).into_iter().chain([edges.mark()]);
                 let flags = sources.chain(link).collect::<Vec<_>>().join("\u{1f}");
-                let unoptimised = unoptimised(&fs::read_to_string(overlay.fuzz_manifest())?)?;
                 let job = self.cargo(overlay)?.args(unoptimised).env("CARGO_ENCODED_RUSTFLAGS", flags);
                 let job = job.env("IMPLFUZZ_COVERAGE", if c { "1" } else { "0" });
                 match port {
