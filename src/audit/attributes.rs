@@ -1,6 +1,6 @@
 //! The attributes that a reply may contain, at any place.
 
-use super::std_api;
+use super::allowed_names;
 use crate::rust::item::plain;
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -15,15 +15,17 @@ pub(super) fn refusal(text: TokenStream, inner: bool) -> Option<String> {
             let name = meta.path().to_token_stream().to_string().replace(' ', "");
             match name.as_str() {
                 "doc" => is_text(&meta),
-                "derive" => derives(&meta).is_some_and(|all| all.iter().all(|n| std_api::is_plain_derive(n))),
-                _ => std_api::is_plain_attribute(&name) && !inner,
+                "derive" => {
+                    derives(&meta).is_some_and(|all| all.iter().all(|n| allowed_names::is_plain_derive(n)))
+                }
+                _ => allowed_names::is_plain_attribute(&name) && !inner,
             }
         }
     };
     if is_ok {
         return None;
     }
-    let why = std_api::attribute_refusal(&written);
+    let why = allowed_names::attribute_refusal(&written);
     Some(format!("`#[{}]` is not allowed in a port: {why}", written.replace(' ', "")))
 }
 

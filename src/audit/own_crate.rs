@@ -1,8 +1,8 @@
 //! The names of its own crate that a candidate may use, from generated files and the state of the port.
-//! `std_api` lists the allowed parts of Rust's libraries.
+//! `allowed_names` lists the allowed parts of Rust's libraries.
 
+use super::allowed_names::Refusal;
 use super::paths::refused_import;
-use super::std_api::Refusal;
 use super::words::problems_beside;
 use crate::rust::item::{self, item_name, mentions, use_leaves};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};

@@ -3,9 +3,9 @@
 //!
 //! It reads tokens, so that the text of a macro is read like all other text.
 
+use super::allowed_names::{self, Refusal};
 use super::attributes;
 use super::paths::{self, How};
-use super::std_api::{self, Refusal};
 use super::tokens::{
     begins_call_of_macro, bound, interior, is_colon, is_marks, is_parenthesis, is_plain, is_semicolon, path,
 };
@@ -232,7 +232,7 @@ impl Reader<'_, '_> {
             self.refuse(first.span(), Some((Rule::State, reason.to_owned())));
         }
         if self.in_macro && !is_member && names.len() == 1 && how != How::Macro {
-            let refusal = std_api::macro_refusal(last);
+            let refusal = allowed_names::macro_refusal(last);
             let reason = |(rule, _)| {
                 (rule, format!("`{last}` in the text of a macro could be put together to `{last}!`"))
             };
@@ -252,12 +252,12 @@ impl Reader<'_, '_> {
             [TokenTree::Ident(declared), TokenTree::Group(group), ..] => (Some(declared), group),
             _ => return 0,
         };
-        if let Some(declared) = declared.filter(|declared| std_api::is_macro(&plain(declared))) {
+        if let Some(declared) = declared.filter(|declared| allowed_names::is_macro(&plain(declared))) {
             let reason = format!("`{declared}!` is a macro of Rust's own libraries: rename it");
             self.refuse(declared.span(), Some((Rule::Macro, reason)));
         }
         let before = self.in_macro;
-        self.in_macro |= !std_api::is_macro(name);
+        self.in_macro |= !allowed_names::is_macro(name);
         if self.in_macro && declared.is_none() {
             self.refuse(group.span(), refused_mark(group.stream()));
         }

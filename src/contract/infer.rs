@@ -3,11 +3,11 @@
 use super::borrowed;
 use super::callback;
 use super::flat::flat;
-use super::learned;
 use super::length_inference::{Size, free_lengths, inferred_max, length_partners, most_of_step};
 use super::parameter_roles::{self, MAX, most, prototype};
 use super::pointer_facts::{FactTable, Facts, direction};
 use super::returned::{self, returns_of};
+use super::roles_from_calls;
 use super::safe_signature::{rules, signature_of};
 use super::state;
 use super::types::{Contract, Direction, Harness, Judgeable, Parameter, Role, Signature};
@@ -110,11 +110,13 @@ pub(super) fn roles_where(
         length_partners(facts, function).into_iter().map(|length| length.map(Size::Length)).collect();
     let from_text = roles(&sizes);
     let Some(calls) = observed else { return from_text };
-    let roles = match learned::sizes((function, &numbers(library, function)), calls, &from_text, &mut sizes) {
-        true => roles(&sizes),
-        false => from_text,
-    };
-    learned::without_contradicted(function, calls, roles)
+    let roles =
+        match roles_from_calls::sizes((function, &numbers(library, function)), calls, &from_text, &mut sizes)
+        {
+            true => roles(&sizes),
+            false => from_text,
+        };
+    roles_from_calls::without_contradicted(function, calls, roles)
 }
 
 /// The role of a parameter in a step of a call sequence.
@@ -292,7 +294,7 @@ fn pointer(
 pub(super) fn reason_of(facts: &FactTable, function: &Function, index: usize, role: &Role) -> String {
     let param = &function.params[index];
     let observed = facts.observed(function);
-    let borne_out = observed.and_then(|observed| learned::borne_out(&param.name, role, observed));
+    let borne_out = observed.and_then(|observed| roles_from_calls::borne_out(&param.name, role, observed));
     let facts = facts.of(function, index);
     let file = &function.place.file;
     let reason = match facts.lengths.values().next().or(facts.line.as_ref()) {

@@ -2,7 +2,7 @@
 //!
 //! This module collects facts only; `contract::infer` derives roles from them.
 
-use super::observed::{Calls, Observed};
+use super::observed_calls::{Calls, Observed};
 use super::types::Direction;
 use crate::libc_facts::{self as libc, PointerUse};
 use crate::symbol::{Access, Function, Library, LibraryIndex, Param, TypeKind, UseKind};

@@ -4,12 +4,12 @@
 
 use super::file;
 use super::infer::{constants, sets_errno};
-use super::learned::contradicted;
 use super::length_inference::inferred_max;
-use super::observed::Observed;
+use super::observed_calls::Observed;
 use super::parameter_roles::{Typed, Value};
 use super::pointer_facts::{FactTable, Facts};
 use super::returned::returns_of;
+use super::roles_from_calls::contradicted;
 use super::safe_signature::signature_of;
 use super::state;
 use super::types::{Contract, Direction, GlobalUse, Harness, Parameter, Returns, Role};

@@ -3,9 +3,9 @@
 use super::constructors::is_named;
 use super::file::TABLE;
 use super::flat::flat;
-use super::learned::contradicted_result;
 use super::parameter_roles;
 use super::pointer_facts::{FactTable, Facts, identifiers};
+use super::roles_from_calls::contradicted_result;
 use super::types::{Returns, Role};
 use crate::libc_facts as libc;
 use crate::symbol::{CType, Function, Library, Returned, SymbolKey, TypeKind, UseKind};

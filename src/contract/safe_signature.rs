@@ -1,10 +1,10 @@
 //! Which signature the Rust function gets: a safe one, or C's.
 
-use super::learned::allows_slices;
 use super::length_inference::counts_behind;
-use super::observed::Observed;
+use super::observed_calls::Observed;
 use super::parameter_roles;
 use super::pointer_facts::identifiers;
+use super::roles_from_calls::allows_slices;
 use super::types::{Parameter, Returns, Role, Signature};
 use crate::symbol::{Comparison, Function, Param, ParamUse, TypeKind, UseKind};
 

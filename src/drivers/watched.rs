@@ -1,7 +1,7 @@
 //! What the calls that drivers make look like, in numbers.
 
 use super::{Report, Work};
-use crate::contract::observed::{Calls, Observed, ObservedParam, ObservedResult, text_of};
+use crate::contract::observed_calls::{Calls, Observed, ObservedParam, ObservedResult, text_of};
 use crate::contract::state::is_variable;
 use crate::count::count;
 use crate::error::Result;

@@ -23,7 +23,7 @@ use crate::c::data::Data;
 use crate::c::flags::{FlagSource, Warning};
 use crate::config::{self, Config, Signature as ConfiguredSignature};
 use crate::contract::handles::Handles;
-use crate::contract::observed::Calls;
+use crate::contract::observed_calls::Calls;
 use crate::contract::pointer_facts::FactTable;
 use crate::contract::types::{Contract, GlobalUse, Judgeable, Signature};
 use crate::contract::{file, fits, infer, state};

@@ -2,7 +2,7 @@
 
 use super::Project;
 use crate::config::Config;
-use crate::contract::observed::Calls;
+use crate::contract::observed_calls::Calls;
 use crate::contract::pointer_facts::FactTable;
 use crate::contract::types::{Contract, Judgeable};
 use crate::error::Result;

@@ -10,12 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <unistd.h>
 
-#define TICK_MICROSECONDS 4000
-/* A candidate gets this many times the time of C, and this many ticks more. */
-#define PATIENCE 10
 #define JUDGE_STACK_BYTES ((size_t)1 << 20)
 #define USED_BYTES ((size_t)1 << 17)
 #define CLEARED_BYTES ((size_t)1 << 14)
@@ -44,14 +40,6 @@ static void on_fault(int signal, siginfo_t *info, void *context)
     struct sigaction standard = {.sa_handler = SIG_DFL};
     sigaction(signal, &standard, NULL);
     raise(signal);
-}
-
-static void on_tick(int signal)
-{
-    (void)signal;
-    STATE->ticks++;
-    if (STATE->in_candidate && STATE->ticks - STATE->ticks_at_start > STATE->ticks_allowed)
-        implfuzz_leave(HUNG);
 }
 
 /* A stack between two pages that cannot be touched. */
@@ -102,11 +90,8 @@ void implfuzz_candidates_make(void)
     int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
     for (size_t at = 0; at < sizeof faults / sizeof *faults; at++)
         sigaction(faults[at], &fault, NULL);
-    struct sigaction tick = {.sa_handler = on_tick, .sa_flags = SA_ONSTACK | SA_NODEFER | SA_RESTART};
-    sigaction(SIGPROF, &tick, NULL);
     implfuzz_watch_system_calls(&STATE->port_runs, &STATE->system_call);
-    struct itimerval every = {{0, TICK_MICROSECONDS}, {0, TICK_MICROSECONDS}};
-    setitimer(ITIMER_PROF, &every, NULL);
+    implfuzz_start_ticks();
 }
 
 void implfuzz_narrow_candidate_stack(void)
@@ -126,11 +111,6 @@ enum difference implfuzz_run(void *candidate, const struct registers *registers,
     }
     STATE->in_candidate = 0;
     return left;
-}
-
-unsigned implfuzz_patience(unsigned ticks_of_c)
-{
-    return PATIENCE + ticks_of_c * PATIENCE;
 }
 
 /* Ends the candidate, the judged call or the run on this input; returns where the process itself is to end. */

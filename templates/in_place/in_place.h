@@ -10,6 +10,7 @@
  *   constants.c   the named constants of the program
  *   entries.c     patches the entries of functions; trampoline_*.S leads from there to the judge
  *   candidate.c   calls a candidate on a stack of its own, and takes back control whatever it does
+ *   call_time_limit.c   how long a candidate may run
  *   judge.c       one judged call
  *   compare.c     what a candidate leaves, beside what C left
  *   calls.c       which calls are judged
@@ -481,14 +482,18 @@ void implfuzz_fill_candidate_stack(unsigned char byte);
 void implfuzz_clear_candidate_stack(unsigned char byte);
 /* What C left on the driver's stack, below this address, is no more. */
 void implfuzz_clear_driver_stack(unsigned char *end);
-/* The ticks that a candidate gets, for those that C took. */
-unsigned implfuzz_patience(unsigned ticks_of_c);
 /* Ends the candidate, which has this difference. */
 _Noreturn void implfuzz_leave(enum difference difference);
 /* Ends the run on an input. */
 _Noreturn void implfuzz_end_run(void);
 enum difference implfuzz_run(void *candidate, const struct registers *registers, const void *arguments, size_t bytes,
                              struct result_registers *result);
+
+/* call_time_limit.c */
+/* Begins to count the time of the process. */
+void implfuzz_start_ticks(void);
+/* The ticks that a candidate gets, for those that C took. */
+unsigned implfuzz_patience(unsigned ticks_of_c);
 
 void implfuzz_outside(const char *name);
 

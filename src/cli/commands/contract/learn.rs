@@ -2,7 +2,7 @@
 
 use crate::cli::session::Session;
 use crate::cli::tables::cells::role;
-use crate::contract::learned::borne_out;
+use crate::contract::roles_from_calls::borne_out;
 use crate::contract::types::{Contract, Role, Signature};
 use crate::count::count;
 use crate::drivers::{self, Inputs};

@@ -1,5 +1,5 @@
-//! What real calls of a function looked like, in numbers: `contract::infer` compares it with what the C text suggests.
-//! `drivers` counts it; this module does not know where calls come from.
+//! What real calls of a function looked like, in numbers: `contract::roles_from_calls` compares it with what the C text
+//! suggests. `drivers` counts it; this module does not know where calls come from.
 
 use crate::digest::of_parts;
 use crate::error::{Error, ErrorKind, Result};

@@ -1,8 +1,8 @@
 //! What real calls say against, or beyond, the C text about the memory behind a pointer. The calls are in
-//! `contract::observed`; the roles that follow from the C text alone come from `contract::infer`.
+//! `contract::observed_calls`; the roles that follow from the C text alone come from `contract::infer`.
 
 use super::length_inference::Size;
-use super::observed::{Observed, ObservedParam};
+use super::observed_calls::{Observed, ObservedParam};
 use super::types::{Direction, Parameter, Returns, Role};
 use crate::symbol::{Function, Param, TypeKind};
 
@@ -195,7 +195,7 @@ pub(super) fn without_contradicted(
 
 #[cfg(test)]
 mod tests {
-    use super::super::observed::{Fit, ObservedResult};
+    use super::super::observed_calls::{Fit, ObservedResult};
     use super::*;
     use crate::contract::parameter_roles as roles;
     use crate::symbol::{CType, fixture};
