@@ -1,8 +1,14 @@
 /*
  * A driver: calls functions of the library, in the order that the input says, with arguments as their contracts say. It
  * is made from the contracts in rust/contracts/, and yours to edit: delete calls that a program would not make, add what
- * the contracts do not know, and check what functions return.
+ * the contracts do not know, and check what functions return. Where nothing says what an argument is, it is made up: null, or
+ * one struct, or the address of a pointer. If C breaks for that reason, write the argument that a program would have.
  */
+{%- if streams %}
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+{%- endif %}
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,6 +29,10 @@ static void *driver_blocks[DRIVER_BLOCKS];
 static size_t driver_block_count, driver_bytes;
 static int driver_is_full;
 static void *driver_objects[DRIVER_KINDS][DRIVER_OBJECTS];
+{%- if streams %}
+static FILE *driver_streams[DRIVER_CALLS];
+static size_t driver_stream_count;
+{%- endif %}
 
 static void driver_fill(void *to, size_t bytes)
 {
@@ -147,15 +157,51 @@ static inline void *driver_text(size_t most, const char *const *texts, size_t co
     return text;
 }
 
-/* A block that the library may free. */
+/* The address of a pointer. */
+static inline void **driver_place(void *pointer)
+{
+    void **place = driver_zeros(sizeof *place);
+    if (place)
+        *place = pointer;
+    return place;
+}
+
+/* The address of a number of so many bytes, on machines that keep the lowest byte first. */
+static inline void *driver_number_at(size_t bytes, size_t number)
+{
+    void *place = driver_zeros(bytes);
+    if (place)
+        memcpy(place, &number, bytes < sizeof number ? bytes : sizeof number);
+    return place;
+}
+
+/* A block that the library may free, with a NUL at its end. */
 static inline void *driver_given(size_t most)
 {
     size_t bytes = driver_count(most);
-    void *block = malloc(bytes ? bytes : 1);
-    if (block)
+    char *block = malloc(bytes + 1);
+    if (block) {
         driver_fill(block, bytes);
+        block[bytes] = 0;
+    }
     return block;
 }
+
+{%- if streams %}
+
+/* A stream with bytes of the input, open until the run ends. */
+static inline void *driver_stream(void)
+{
+    size_t bytes = 1 + driver_count(1024);
+    void *block = driver_block(bytes);
+    if (!block || driver_stream_count == DRIVER_CALLS)
+        return driver_is_full = 1, NULL;
+    FILE *stream = fmemopen(block, bytes, "r+");
+    if (!stream)
+        return driver_is_full = 1, NULL;
+    return driver_streams[driver_stream_count++] = stream;
+}
+{%- endif %}
 
 /* What callbacks get. */
 static inline void *driver_token(void)
@@ -181,6 +227,14 @@ static inline void **driver_new(int kind)
         if (!driver_objects[kind][at])
             return &driver_objects[kind][at];
     return NULL;
+}
+
+/* Keeps an object that the library left at an address. */
+static inline void driver_keep(int kind, void *object)
+{
+    void **place = object ? driver_new(kind) : NULL;
+    if (place)
+        *place = object;
 }
 
 /* An object of these kinds that there is. */
@@ -221,6 +275,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     driver_at = data, driver_left = size;
     driver_block_count = driver_bytes = 0;
+    {%- if streams %}
+    driver_stream_count = 0;
+    {%- endif %}
     driver_is_full = 0;
     memset(driver_objects, 0, sizeof driver_objects);
     for (int calls = 0; calls < DRIVER_CALLS && driver_left > 0 && !driver_is_full; calls++)
@@ -231,6 +288,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (driver_objects[{{ end.kind }}][at])
             {{ end.name }}(driver_objects[{{ end.kind }}][at]);
     {%- endfor %}
+    {%- if streams %}
+    while (driver_stream_count > 0)
+        fclose(driver_streams[--driver_stream_count]);
+    {%- endif %}
     while (driver_block_count > 0)
         free(driver_blocks[--driver_block_count]);
     return 0;

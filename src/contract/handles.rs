@@ -4,7 +4,10 @@
 //! here the function becomes one step in a call sequence that other functions of the library begin and end.
 
 mod call;
+mod guess;
 mod life;
+
+pub use guess::{Guess, named_pointer};
 
 use super::constructors::{Constructors, record, target};
 use super::flat::flat;
@@ -34,6 +37,8 @@ pub struct Handles<'a> {
     /// Records that are reached through a field of a handle: the handle's record and the field.
     inner: HashMap<&'a str, (&'a str, &'a str)>,
     steps: BTreeMap<&'a str, Vec<Step<'a>>>,
+    /// Names of pointers to numbers that lead to objects.
+    named: BTreeSet<&'a str>,
     /// The callers of each function, by position in the porting order.
     callers: Vec<Vec<usize>>,
 }
@@ -57,7 +62,8 @@ impl<'a> Handles<'a> {
             callees.iter().for_each(|callee| callers[*callee].push(caller));
         }
         let (inner, steps) = Default::default();
-        let mut handles = Self { library, facts, constructors, inner, steps, callers };
+        let named = guess::named_objects(library);
+        let mut handles = Self { library, facts, constructors, inner, steps, named, callers };
         handles.inner = handles.inner_records();
         let mut steps: BTreeMap<&str, Vec<Step>> = BTreeMap::new();
         for function in &library.functions {

@@ -321,7 +321,7 @@ fn plain(library: &Library, ty: &CType) -> bool {
     }
 }
 
-fn is_stream(ty: &CType, key: &str) -> bool {
+pub(super) fn is_stream(ty: &CType, key: &str) -> bool {
     let word = |word: &str| super::pointer_facts::identifiers(&ty.spelling).contains(&word);
     word("FILE") || word("DIR") || key.ends_with("_IO_FILE") || key.ends_with("__sFILE")
 }

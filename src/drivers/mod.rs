@@ -4,14 +4,15 @@
 
 mod branches;
 mod campaigns;
+mod contract_calls;
 mod exported;
 mod faults;
 mod focus;
-mod from_contracts;
 mod known;
 mod measure;
+mod new_driver;
 mod ports;
-mod skeleton;
+mod public_headers;
 mod trials;
 mod watched;
 
@@ -20,8 +21,9 @@ pub use exported::{Exported, export};
 pub use faults::{FaultPlace, fault_places};
 pub use known::{KnownReach, Reachability, known_reach};
 pub use measure::{MOST, Measured, measure};
+pub use new_driver::{FOLDER, NewDriver, from_contracts};
 pub use ports::{Archive, Candidate, PortJudged, PortsBuilt, number_of};
-pub use skeleton::{FOLDER, Skeleton, from_contracts, public_headers};
+pub use public_headers::public_headers;
 pub use trials::{Broken, Ran, Trials, Tried, with_trials};
 pub use watched::observed;
 

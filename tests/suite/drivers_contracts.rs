@@ -49,6 +49,126 @@ fn a_driver_calls_functions_that_no_harness_can_compare() {
     repo.run(&["drivers", "--new", "calls"]).fails(2, &["fuzz/calls.c is there"]);
 }
 
+const GUESSED_HEADER: &str = "#include <stddef.h>\n#include <stdio.h>\ntypedef char *word;\n\
+    struct item { const char *name; size_t length; };\nunion key { char bytes[4]; int number; };\n\
+    struct tagged { union key key; int value; };\n\
+    word word_new(const char *text);\nword word_twice(word old);\nsize_t word_length(const word of);\n\
+    void word_free(word old);\n\
+    int item_split(const char *text, const char **name, size_t *length);\n\
+    int items_read(const char *text, struct item *items, size_t *item_count);\n\
+    int items_count(const char *name, const struct item *items, int item_count);\n\
+    int tagged_read(struct tagged *to, const char *text);\n\
+    int stream_lines(FILE *from);\ndouble half_power(double of);\n";
+const GUESSED_SOURCE: &str = r#"
+#include "guess.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+/* The length stands in front of the text. */
+word word_new(const char *text)
+{
+    size_t length = strlen(text), *block = malloc(sizeof(size_t) + length + 1);
+    if (!block) return NULL;
+    *block = length;
+    return memcpy(block + 1, text, length + 1);
+}
+word word_twice(word old)
+{
+    size_t length = word_length(old);
+    char *text = malloc(2 * length + 1);
+    word twice;
+    if (!text) return NULL;
+    memcpy(text, old, length);
+    memcpy(text + length, old, length + 1);
+    twice = word_new(text);
+    free(text);
+    word_free(old);
+    return twice;
+}
+size_t word_length(const word of) { return ((const size_t *)of)[-1]; }
+void word_free(word old) { if (old) free((size_t *)old - 1); }
+int item_split(const char *text, const char **name, size_t *length)
+{
+    const char *found = strchr(text, ':');
+    if (!found) return -1;
+    *name = text;
+    *length = (size_t)(found - text);
+    return 0;
+}
+int items_read(const char *text, struct item *items, size_t *item_count)
+{
+    size_t most = *item_count, at = 0;
+    for (*item_count = 0; *text && at < most; at++) {
+        items[at].name = text;
+        items[at].length = strcspn(text, ",");
+        text += items[at].length;
+        if (*text) text++;
+    }
+    *item_count = at;
+    return 0;
+}
+static int scan(const char *text, const char *format, ...)
+{
+    va_list all;
+    va_start(all, format);
+    for (; *format; format++) *va_arg(all, int *) = (int)strtol(text, NULL, 10);
+    va_end(all);
+    return *text != 0;
+}
+int tagged_read(struct tagged *to, const char *text)
+{
+    return scan(text, "dd", &to->key.number, &to->value) && to->key.number == to->value;
+}
+struct table { const struct item *items; int count; };
+static int find(const struct table *table, const char *name)
+{
+    int found = 0;
+    for (int at = 0; at < table->count; at++)
+        if (strcmp(table->items[at].name, name) == 0) found++;
+    return found;
+}
+int items_count(const char *name, const struct item *items, int item_count)
+{
+    struct table table;
+    table.items = items;
+    table.count = item_count;
+    return find(&table, name);
+}
+int stream_lines(FILE *from)
+{
+    char line[16];
+    int count = 0;
+    while (fgets(line, sizeof line, from)) count++;
+    return count;
+}
+double half_power(double of) { return pow(of, 0.5); }
+"#;
+
+#[test]
+fn what_no_contract_describes_is_made_up() {
+    let repo = Repo::of(&[("guess.h", GUESSED_HEADER), ("guess.c", GUESSED_SOURCE)]);
+    repo.run(&["drivers", "--new", "calls"]).ok().shows("functions of guess.h that it calls: 10");
+    let text = repo.read("fuzz/calls.c");
+    for line in [
+        // An object that a function frees and makes anew.
+        "*driver_made = (void *)word_twice(arg_old);",
+        "if (arg_old) *arg_old_place = NULL;",
+        "word_free(driver_objects[0][at]);",
+        "void **arg_name = driver_zeros(sizeof(void *));",
+        "void *arg_items = driver_zeros(64 * sizeof(struct item));",
+        "void *arg_item_count = driver_number_at(sizeof(size_t), driver_count(64));",
+        "(void)items_count(arg_name, NULL, driver_count(0));",
+        "void *arg_to = driver_zeros(1 * sizeof(struct tagged));",
+        "void *arg_from = driver_stream();",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    let json = repo.run(&["drivers", "--seconds", "6", "--format", "json"]).ok().json("drivers");
+    let driver = &json["drivers"][0];
+    assert_eq!(driver["reached"].as_array().unwrap().len(), 12, "{driver}");
+}
+
 #[test]
 fn headers_choose_what_a_driver_calls() {
     let repo = store();

@@ -1,5 +1,6 @@
 //! Calls of functions as programs make them, for drivers: effects that no harness can compare are no obstacle.
 
+use super::guess::Guess;
 use super::{FILE, Handles};
 use crate::contract::constructors::{record, target};
 use crate::contract::infer::roles_where;
@@ -7,34 +8,54 @@ use crate::contract::length_inference::{MAX_OF_STEP, free_lengths};
 use crate::contract::parameter_roles::{self, prototype};
 use crate::contract::types::{Contract, Life, Returns, Role, Sequence};
 use crate::contract::{borrowed, callback, likely};
-use crate::libc_facts::{Effect, effect, opens};
+use crate::libc_facts::{Effect, effect, only_computes, opens};
 use crate::symbol::{Function, Param, TypeKind};
+use std::collections::BTreeMap;
 
 impl Handles<'_> {
     /// How a program may call the function, whether or not a harness can compare what it does. `None` where nothing is
     /// known of an argument.
-    pub fn call(&self, function: &Function) -> Option<Contract> {
+    pub fn call(&self, function: &Function) -> Option<(Contract, BTreeMap<usize, Guess>)> {
         if function.unsupported.is_some() || function.is_variadic || !self.is_harmless(function) {
             return None;
         }
         let of = self.record_of(function);
         let life = of.map_or(Life::Uses, |of| self.life(of, function));
         let first = of.and_then(|of| self.first_handle(of, function));
-        let mut roles = Vec::new();
+        let (mut roles, mut guesses) = (Vec::new(), BTreeMap::new());
         let plain = roles_where(self.library, self.facts, function, (MAX_OF_STEP, true));
         let calls_back = function.params.iter().any(|param| prototype(&param.ty).is_some());
         for (index, (param, plain)) in function.params.iter().zip(plain).enumerate() {
             let facts = self.facts.of(function, index);
             let is_handle = |key: &&str| self.is_handle(key) && !self.inner.contains_key(*key);
-            let handle = target(&param.ty).and_then(record).filter(is_handle).map(|_| {
-                let life = if first == Some(index) { life } else { Life::Uses };
+            let of_struct = target(&param.ty).and_then(record).filter(is_handle).map(|_| match first {
+                Some(first) if first == index => life,
+                _ => Life::Uses,
+            });
+            let of_pointer = self.named_object(&param.ty).map(|_| match facts.freed {
+                true => Life::Ends,
+                false => Life::Uses,
+            });
+            let handle = of_struct.or(of_pointer).map(|life| {
                 Role::Handle(parameter_roles::Handle { life, through: None, nullable: facts.null_checked })
             });
             let text = Role::CString(parameter_roles::CString { max: 0, nullable: false });
             let path = self.is_file(function, param).then_some(text);
-            let lent = || borrowed::structure(self.library, param, &facts);
+            let lent = borrowed::structure(self.library, param, &facts);
             let any = || callback::any(param).filter(|_| calls_back);
-            roles.push(path.or(handle).or(plain.ok()).or_else(lent).or_else(any)?);
+            let role = path.or(handle).or(plain.ok());
+            let guess = self.guess(function, index).unwrap_or_default();
+            // One struct is not enough where C moves along.
+            let is_several = self.is_several(function, index) && !guess.is_empty();
+            let role = role.or_else(|| lent.filter(|_| !is_several)).or_else(any);
+            if role.is_none() && guess.is_empty() {
+                return None;
+            }
+            if role.is_none() {
+                guesses.extend(guess);
+            }
+            // A guess stands in place of whatever role there is.
+            roles.push(role.unwrap_or(Role::UserData(parameter_roles::UserData)));
         }
         free_lengths(function, &mut roles);
         let sequence = of.map(|of| {
@@ -55,7 +76,7 @@ impl Handles<'_> {
                 enders,
             })
         });
-        let is_new = of.is_some_and(|of| self.returns_new(function, of));
+        let is_new = of.is_some_and(|of| self.returns_new(function, of)) || self.returns_named(function);
         let returns = if is_new { Returns::Handle } else { Returns::Nothing };
         let mut contract = Contract { sequence, ..self.contract_of(function, roles, returns) };
         for (param, of) in contract.params.iter_mut().zip(&function.params) {
@@ -63,7 +84,7 @@ impl Handles<'_> {
                 param.texts = vec![FILE.to_owned()];
             }
         }
-        Some(contract)
+        Some((contract, guesses))
     }
 
     /// Whether inputs may choose the arguments. A function that reaches files must get the handle or the path of one;
@@ -75,6 +96,7 @@ impl Handles<'_> {
             || function.params.iter().any(|param| self.is_file(function, param));
         let is_fine = |name: &String| match effect(name) {
             _ if opens(name) => may_use_files,
+            _ if only_computes(name) => true,
             Some(Effect::Computes | Effect::Random | Effect::Clock | Effect::Environment | Effect::Stdio) => {
                 true
             }

@@ -1,7 +1,7 @@
-//! `cargo implfuzz drivers --new`: skeletons of drivers.
+//! `cargo implfuzz drivers --new`: new drivers, from contracts or for a person to fill in.
 
 use crate::cli::session::Session;
-use crate::drivers::{self, FOLDER, Skeleton};
+use crate::drivers::{self, FOLDER, NewDriver};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::evidence::fingerprint::driver_texts;
 use crate::project::Project;
@@ -87,7 +87,7 @@ fn of_contracts(session: &Session, project: &Project, headers: &[String]) -> Res
             .help("cargo implfuzz drivers --new NAME --header FILE, with a file of the repository"));
     }
     Ok(match drivers::from_contracts(project, headers, &session.interrupt)? {
-        Some(Skeleton { text, called, headers, left_out, refused, .. }) => {
+        Some(NewDriver { text, called, headers, left_out, refused, .. }) => {
             let declared = headers.join(", ");
             let next = format!("functions of {declared} that it calls: {called}. Edit it if need be");
             New { text, functions: Some(called), left_out, refused, next }

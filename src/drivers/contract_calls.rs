@@ -1,7 +1,7 @@
-//! A driver in C text that calls the library's functions as their contracts say. `skeleton` finds the headers, and leaves
-//! out what does not compile.
+//! The C text of a driver that calls the library's functions as their contracts say. `public_headers` finds the headers,
+//! and `new_driver` leaves out what does not compile.
 
-use crate::contract::handles::Handles;
+use crate::contract::handles::{Guess, Handles, named_pointer};
 use crate::contract::parameter_roles::in_driver::{variable, variable_type};
 use crate::contract::parameter_roles::{InDriver, Life, ParameterContext, Role};
 use crate::contract::pointer_facts::{FactTable, Facts};
@@ -26,6 +26,8 @@ pub struct Call {
     lines: Vec<String>,
     /// Functions that its arguments need.
     functions: Vec<String>,
+    #[serde(skip)]
+    has_stream: bool,
 }
 
 /// A kind of object, and the function that ends one.
@@ -40,10 +42,20 @@ struct End {
 pub struct Callable<'l> {
     function: &'l Function,
     contract: Contract,
+    /// What it gets for parameters of which nothing says what they mean.
+    guesses: BTreeMap<usize, Guess>,
     /// The struct whose fields the caller sets.
     filled: Option<&'l str>,
     /// The parameters whose objects the function frees, or keeps in another object.
     keeps: BTreeSet<usize>,
+}
+
+impl Callable<'_> {
+    /// The parameters at whose address the function may leave an object, with the struct.
+    fn left_behind(&self) -> impl Iterator<Item = (usize, &str)> {
+        let places = self.guesses.iter().filter(|(_, guess)| **guess == Guess::Place);
+        places.filter_map(|(at, _)| Some((*at, Handles::left_behind(self.function, *at)?)))
+    }
 }
 
 /// The functions of a library that programs can call. A person's contract counts; where a harness cannot compare what a
@@ -54,15 +66,17 @@ pub fn callables<'l>(library: &'l Library, planned: &[FunctionPlan]) -> Vec<Call
     let contract = |function: &Function| {
         let planned = planned.iter().find(|planned| planned.function.key == function.key)?;
         let own = planned.judgeable.contract().filter(|own| own.params.len() == function.params.len());
-        own.cloned().or_else(|| handles.call(function))
+        let has_object = function.params.iter().any(|param| handles.named_object(&param.ty).is_some());
+        let own = own.filter(|_| planned.edited || !has_object);
+        own.cloned().map(|own| (own, BTreeMap::new())).or_else(|| handles.call(function))
     };
     let external = library.functions.iter().filter(|of| of.linkage == Linkage::External && !of.is_variadic);
     let callable = |function| {
-        let contract = contract(function)?;
+        let (contract, guesses) = contract(function)?;
         let of = contract.sequence.as_ref().map(|sequence| sequence.of.as_str());
         let record = of.and_then(|of| library.records.iter().find(|(_, record)| record.rust_name == of));
         let keeps = kept(function, &contract, &facts);
-        Some(Callable { function, contract, filled: record.map(|(key, _)| key.as_str()), keeps })
+        Some(Callable { function, contract, guesses, filled: record.map(|(key, _)| key.as_str()), keeps })
     };
     external.filter_map(callable).collect()
 }
@@ -101,7 +115,7 @@ pub fn text(all: &[Callable], headers: &[String], calls: &[Call]) -> Result<Stri
         |error: minijinja::Error| Error::new(ErrorKind::Internal, format!("driver_of_contracts.c: {error}"));
     let values = context! {
         headers => Serde(headers), calls => Serde(calls), ends => Serde(ends),
-        kinds => kinds.count.max(1),
+        kinds => kinds.count.max(1), streams => calls.iter().any(|call| call.has_stream),
     };
     Environment::new().render_str(TEMPLATE, values).map(|text| text + "\n").map_err(wrong)
 }
@@ -121,12 +135,14 @@ impl Kinds {
     fn of_all(all: &[Callable]) -> Self {
         let mut of: BTreeMap<String, (Vec<String>, usize)> = BTreeMap::new();
         let returned = all.iter().filter(|one| one.contract.returns == Returns::Handle);
-        let returned: BTreeSet<&str> = returned.filter_map(|one| struct_behind(&one.function.ret)).collect();
+        let mut returned: BTreeSet<&str> =
+            returned.filter_map(|one| object_behind(&one.function.ret)).collect();
+        returned.extend(all.iter().flat_map(|one| one.left_behind().map(|(_, key)| key)));
         of.extend(returned.iter().map(|key| ((*key).to_owned(), Default::default())));
         for one in all {
             let params = one.function.params.iter().zip(&one.contract.params);
             for (ty, role) in params.map(|(param, of)| (&param.ty, &of.role)) {
-                let (Some(key), Some(handle)) = (struct_behind(ty), role.handle()) else { continue };
+                let (Some(key), Some(handle)) = (object_behind(ty), role.handle()) else { continue };
                 let (makers, _) = of.entry(key.to_owned()).or_default();
                 // What ends an object that a function returned must not get one in the caller's memory.
                 if handle.life == Life::Makes && !returned.contains(key) {
@@ -145,7 +161,7 @@ impl Kinds {
 
     /// The kinds behind a pointer that a function gets: the makers whose names are most like its own.
     fn of(&self, pointer: &CType, function: &str) -> Option<Vec<usize>> {
-        let (makers, first) = self.of.get(struct_behind(pointer)?)?;
+        let (makers, first) = self.of.get(object_behind(pointer)?)?;
         let common = |maker: &String| maker.bytes().zip(function.bytes()).take_while(|(a, b)| a == b).count();
         let Some(best) = makers.iter().map(common).max() else { return Some(vec![*first]) };
         let alike = makers.iter().enumerate().filter(|(_, maker)| common(maker) == best);
@@ -154,21 +170,22 @@ impl Kinds {
 
     /// Whether there ever is an object behind this pointer.
     fn has_objects(&self, pointer: &CType) -> bool {
-        struct_behind(pointer).is_some_and(|key| self.made.contains(key))
+        object_behind(pointer).is_some_and(|key| self.made.contains(key))
     }
 
     /// The kind that this function makes in the caller's memory.
     fn made(&self, pointer: &CType, function: &str) -> Option<usize> {
-        let (makers, first) = self.of.get(struct_behind(pointer)?)?;
+        let (makers, first) = self.of.get(object_behind(pointer)?)?;
         makers.iter().position(|maker| maker == function).map(|at| first + at)
     }
 }
 
-fn struct_behind(pointer: &CType) -> Option<&str> {
+/// The struct behind a pointer, or the name of a pointer that leads to objects of another kind.
+fn object_behind(pointer: &CType) -> Option<&str> {
     let TypeKind::Pointer(to) = &pointer.kind else { return None };
     match &to.kind {
         TypeKind::Record(key) => Some(key),
-        _ => None,
+        _ => named_pointer(pointer),
     }
 }
 
@@ -188,6 +205,12 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
     let (mut arguments, mut lengths) = (Vec::new(), Vec::new());
     for (at, (param, of)) in contract.params.iter().zip(&function.params).enumerate() {
         let argument = match &param.role {
+            _ if one.guesses.contains_key(&at) => {
+                let (before, after, argument) = made_up(one, at, kinds);
+                text.before.extend(before);
+                text.after.extend(after);
+                argument
+            }
             Role::Handle(handle) => {
                 let found = kinds.of(&of.ty, &function.c_name).filter(|_| handle.through.is_none())?;
                 let kinds = match handle.life {
@@ -203,7 +226,7 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
                     life => life,
                 };
                 text.handle((&kinds, &name, &of.ty), (life, handle.nullable));
-                if one.filled.is_some() && one.filled == struct_behind(&of.ty) {
+                if one.filled.is_some() && one.filled == object_behind(&of.ty) {
                     text.fill(contract, &name);
                 }
                 if handle.life == Life::Makes {
@@ -245,8 +268,42 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
     let full = has_memory.then(|| "if (driver_is_full) break;".to_owned());
     let lines = lengths.into_iter().chain(text.before).chain(requires).chain(full);
     let lines = lines.chain([called]).chain(text.after);
-    let name = function.c_name.clone();
-    Some(Call { name, symbol: function.name.clone(), lines: lines.collect(), functions: text.functions })
+    Some(Call {
+        name: function.c_name.clone(),
+        symbol: function.name.clone(),
+        lines: lines.collect(),
+        functions: text.functions,
+        has_stream: one.guesses.values().any(|guess| *guess == Guess::Stream),
+    })
+}
+
+/// The argument of a parameter of which nothing says what it means, with the lines before and after the call.
+fn made_up(one: &Callable, at: usize, kinds: &Kinds) -> (Option<String>, Option<String>, String) {
+    let param = &one.function.params[at];
+    let name = variable(&param.name);
+    let size = || match &param.ty.kind {
+        TypeKind::Pointer(to) => format!("sizeof({})", variable_type(to)),
+        _ => format!("sizeof *({})0", variable_type(&param.ty)),
+    };
+    let before = match one.guesses[&at] {
+        Guess::Null => return (None, None, "NULL".to_owned()),
+        Guess::Count(most) if matches!(param.ty.kind, TypeKind::Pointer(_)) => {
+            format!("void *{name} = driver_number_at({}, driver_count({most}));", size())
+        }
+        Guess::Count(most) => return (None, None, format!("driver_count({most})")),
+        Guess::Place => format!("void **{name} = driver_zeros(sizeof(void *));"),
+        Guess::TextPlace => format!("void **{name} = driver_place(driver_text(100, NULL, 0));"),
+        Guess::Structs(count) => format!("void *{name} = driver_block({count} * {});", size()),
+        Guess::EmptyStructs(count) => format!("void *{name} = driver_zeros({count} * {});", size()),
+        Guess::Text => format!("void *{name} = driver_text(100, NULL, 0);"),
+        Guess::Bytes => format!("void *{name} = driver_block(256);"),
+        Guess::Given => format!("void *{name} = driver_given(64);"),
+        Guess::Stream => format!("void *{name} = driver_stream();"),
+    };
+    let left = one.left_behind().find(|(place, _)| *place == at);
+    let kind = left.and_then(|(_, key)| kinds.of.get(key)).map(|(_, kind)| *kind);
+    let after = kind.map(|kind| format!("driver_keep({kind}, *{name});"));
+    (Some(before), after, format!("(void *){name}"))
 }
 
 /// The lines of a call.
