@@ -71,10 +71,17 @@ static inline long long driver_one_of(const long long *values, size_t count)
     return values[driver_choice(count)];
 }
 
+/* Any integer, and mostly a small one, as programs have. */
+static inline unsigned long long driver_any(size_t bytes)
+{
+    size_t number = bytes > 1 ? driver_number(1) : 0xf0;
+    return number < 0xf0 ? number % 64 : driver_number(bytes);
+}
+
 /* Any integer, and often one with which the C text compares. */
 static inline long long driver_likely(size_t bytes, const long long *values, size_t count)
 {
-    return driver_number(1) % 4 ? driver_one_of(values, count) : (long long)driver_number(bytes);
+    return driver_number(1) % 4 ? driver_one_of(values, count) : (long long)driver_any(bytes);
 }
 
 /* A number of elements, rarely a large one. */
@@ -100,6 +107,12 @@ static inline __int128 driver_remainder(__int128 a, __int128 b)
 static inline int driver_is_null(void)
 {
     return driver_number(1) % 16 == 15;
+}
+
+/* For functions that may break on null. */
+static inline int driver_is_rarely_null(void)
+{
+    return driver_number(1) == 0xff;
 }
 
 /* Memory that lives until the run ends. */

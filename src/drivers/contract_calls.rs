@@ -44,6 +44,8 @@ pub struct Callable<'l> {
     contract: Contract,
     /// What it gets for parameters of which nothing says what they mean.
     guesses: BTreeMap<usize, Guess>,
+    /// Where C may break on null.
+    rarely_null: BTreeSet<usize>,
     /// The struct whose fields the caller sets.
     filled: Option<&'l str>,
     /// The parameters whose objects the function frees, or keeps in another object.
@@ -68,15 +70,26 @@ pub fn callables<'l>(library: &'l Library, planned: &[FunctionPlan]) -> Vec<Call
         let own = planned.judgeable.contract().filter(|own| own.params.len() == function.params.len());
         let has_object = function.params.iter().any(|param| handles.named_object(&param.ty).is_some());
         let own = own.filter(|_| planned.edited || !has_object);
-        own.cloned().map(|own| (own, BTreeMap::new())).or_else(|| handles.call(function))
+        let (contract, guesses) =
+            own.cloned().map(|own| (own, BTreeMap::new())).or_else(|| handles.call(function))?;
+        let all = 0..function.params.len();
+        let doubtful = all.filter(|at| !planned.edited && !handles.survives_null(function, *at));
+        Some((contract, guesses, doubtful.collect()))
     };
     let external = library.functions.iter().filter(|of| of.linkage == Linkage::External && !of.is_variadic);
     let callable = |function| {
-        let (contract, guesses) = contract(function)?;
+        let (contract, guesses, rarely_null) = contract(function)?;
         let of = contract.sequence.as_ref().map(|sequence| sequence.of.as_str());
         let record = of.and_then(|of| library.records.iter().find(|(_, record)| record.rust_name == of));
         let keeps = kept(function, &contract, &facts);
-        Some(Callable { function, contract, guesses, filled: record.map(|(key, _)| key.as_str()), keeps })
+        Some(Callable {
+            function,
+            contract,
+            guesses,
+            rarely_null,
+            filled: record.map(|(key, _)| key.as_str()),
+            keeps,
+        })
     };
     external.filter_map(callable).collect()
 }
@@ -202,8 +215,9 @@ fn ended(one: &Callable, kinds: &Kinds) -> Vec<End> {
 fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
     let Callable { function, contract, .. } = one;
     let mut text = Text::default();
-    let (mut arguments, mut lengths) = (Vec::new(), Vec::new());
+    let (mut arguments, mut lengths, mut objects) = (Vec::new(), Vec::new(), Vec::<(String, bool)>::new());
     for (at, (param, of)) in contract.params.iter().zip(&function.params).enumerate() {
+        let lines_before = text.before.len();
         let argument = match &param.role {
             _ if one.guesses.contains_key(&at) => {
                 let (before, after, argument) = made_up(one, at, kinds);
@@ -226,6 +240,13 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
                     life => life,
                 };
                 text.handle((&kinds, &name, &of.ty), (life, handle.nullable));
+                // What is to end must not be another argument, too.
+                for (other, ends) in &objects {
+                    if *ends || life == Life::Ends {
+                        text.before.push(format!("if ((void *){name} == (void *){other}) break;"));
+                    }
+                }
+                objects.push((name.clone(), life == Life::Ends));
                 if one.filled.is_some() && one.filled == object_behind(&of.ty) {
                     text.fill(contract, &name);
                 }
@@ -245,6 +266,12 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
             }
         };
         arguments.push(argument);
+        // Nothing else in these lines has such a call.
+        if one.rarely_null.contains(&at) {
+            for line in text.before.iter_mut().skip(lines_before) {
+                *line = line.replace("driver_is_null()", "driver_is_rarely_null()");
+            }
+        }
     }
     let requires =
         contract.require.iter().map(|condition| Some(format!("if (!{}) break;", in_c(condition)?)));

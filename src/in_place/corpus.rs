@@ -171,7 +171,8 @@ impl Sanitised {
         let limit = Duration::from_secs(seconds) + time_limits::BEYOND_CAMPAIGN;
         let seeds = parts.settings.seeds.iter().map(|seed| parts.root.join(seed).into_std_path_buf());
         let committed = committed.is_dir().then(|| committed.to_owned());
-        let folders = [found.clone(), kept.clone()].into_iter().chain(seeds).chain(committed);
+        let first = first_inputs(dir)?;
+        let folders = [found.clone(), kept.clone(), first.clone()].into_iter().chain(seeds).chain(committed);
         let folders: Vec<PathBuf> = folders.collect();
         let run = |with: &dyn Fn(Job) -> Job| {
             let with = |job: Job| {
@@ -224,6 +225,7 @@ impl Sanitised {
             fs::remove_file(file)?;
         }
         fs::remove_dir_all(&found)?;
+        fs::remove_dir_all(&first)?;
         Corpus::kept(dir)
     }
 
@@ -277,6 +279,23 @@ impl Sanitised {
         self.dictionary.as_deref()
     }
 }
+
+/// A folder of inputs to begin with. Without any, each process of libFuzzer begins with a line feed, and none comes
+/// further if C breaks on that.
+fn first_inputs(dir: &Path) -> Result<PathBuf> {
+    let folder = dir.join("first");
+    fs::create_dir_all(&folder)?;
+    for number in 0..FIRST {
+        // Steps through all bytes in two orders: drivers often choose a call by the first byte.
+        let bytes: Vec<u8> = (0..FIRST_BYTES).map(|at| (number * 11 + at * 101) as u8).collect();
+        fs::write(folder.join(number.to_string()), bytes)?;
+    }
+    Ok(folder)
+}
+
+/// The number of inputs to begin with, and the bytes of each.
+const FIRST: usize = 24;
+const FIRST_BYTES: usize = 64;
 
 /// The folder of inputs that were made for single functions.
 const FOCUSED: &str = "focused";

@@ -170,6 +170,21 @@ fn what_no_contract_describes_is_made_up() {
 }
 
 #[test]
+fn a_driver_that_breaks_on_the_input_that_libfuzzer_begins_with_is_fuzzed() {
+    let repo = Repo::of(&[
+        ("one.h", "unsigned one(unsigned a);\n"),
+        ("one.c", "#include \"one.h\"\nunsigned one(unsigned a) { return a + 1; }\n"),
+        (
+            "fuzz/one.c",
+            "#include \"../one.h\"\n#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n\
+             int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {\n    \
+             if (size == 0 || data[0] == '\\n') abort();\n    one(data[0]);\n    return 0;\n}\n",
+        ),
+    ]);
+    assert_eq!(reached(&repo, "2"), 1);
+}
+
+#[test]
 fn headers_choose_what_a_driver_calls() {
     let repo = store();
     std::fs::remove_dir_all(repo.root().join("fuzz")).unwrap();

@@ -36,9 +36,11 @@ impl Handles<'_> {
                 true => Life::Ends,
                 false => Life::Uses,
             });
-            let handle = of_struct.or(of_pointer).map(|life| {
-                Role::Handle(parameter_roles::Handle { life, through: None, nullable: facts.null_checked })
-            });
+            // Most libraries keep something in front of such an object.
+            let nullable = facts.null_checked && (of_struct.is_some() || self.survives_null(function, index));
+            let handle = of_struct
+                .or(of_pointer)
+                .map(|life| Role::Handle(parameter_roles::Handle { life, through: None, nullable }));
             let text = Role::CString(parameter_roles::CString { max: 0, nullable: false });
             let path = self.is_file(function, param).then_some(text);
             let lent = borrowed::structure(self.library, param, &facts);

@@ -6,11 +6,14 @@ use crate::contract::constructors::{record, target};
 use crate::contract::flat::flat;
 use crate::contract::length_inference::partner;
 use crate::contract::tier::is_stream;
-use crate::symbol::{CType, Function, Library, Linkage, TypeKind};
+use crate::symbol::{CType, Function, Library, Linkage, TypeKind, UseKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many structs there are behind a pointer that C moves along.
 const SEVERAL: usize = 64;
+
+/// How deep callees are asked whether they take null.
+const DEPTH: usize = 4;
 
 /// An argument of a parameter without a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +90,7 @@ impl Handles<'_> {
         let count = self.count(function, index);
         let is_one = !self.is_several(function, index);
         let several = if is_one { 1 } else { SEVERAL };
+        let is_place = is_one || facts.writes && !facts.walks;
         let guess = match &to.kind {
             TypeKind::Void | TypeKind::Int { bits: 8, .. } if facts.freed => Some(Guess::Given),
             _ if facts.freed => None,
@@ -100,7 +104,8 @@ impl Handles<'_> {
             TypeKind::Pointer(inner) => match &inner.kind {
                 TypeKind::Int { plain_char: true, .. } if is_one && facts.reads => Some(Guess::TextPlace),
                 TypeKind::Pointer(_) | TypeKind::Function { .. } => None,
-                _ => is_one.then_some(Guess::Place),
+                _ if is_place => return Some(BTreeMap::from([(index, Guess::Place)])),
+                _ => None,
             },
             TypeKind::Record(_) if flat(self.library, to) => Some(Guess::Structs(several)),
             TypeKind::Record(_) if has_no_pointer(self.library, to) => Some(Guess::EmptyStructs(several)),
@@ -127,6 +132,28 @@ impl Handles<'_> {
     fn count(&self, function: &Function, index: usize) -> Option<usize> {
         let counted = partner(self.facts, function, index, &function.params[index])?;
         function.params.iter().position(|other| other.name == counted)
+    }
+
+    /// Whether the function surely survives null there. It may not if one callee asks for null, and another one, or the function
+    /// itself, uses the pointer without asking.
+    pub fn survives_null(&self, function: &Function, index: usize) -> bool {
+        self.takes_null(function, index, DEPTH)
+    }
+
+    fn takes_null(&self, function: &Function, index: usize, depth: usize) -> bool {
+        let uses = || function.params[index].uses.iter().map(|used| &used.kind);
+        if uses().any(|kind| *kind == UseKind::NullCheck) {
+            return !uses().any(|kind| *kind == UseKind::Reassigned);
+        }
+        let by_callee = |kind: &UseKind| match kind {
+            UseKind::Argument { callee, position, .. } if depth > 0 => {
+                let of = self.library.functions.iter().find(|of| of.c_name == *callee);
+                of.filter(|of| *position < of.params.len())
+                    .is_some_and(|of| self.takes_null(of, *position, depth - 1))
+            }
+            _ => false,
+        };
+        uses().next().is_none() || uses().all(by_callee)
     }
 
     /// The struct of which a function may leave an object at the address that it gets.

@@ -87,7 +87,7 @@ impl Rules for Value {
         let value = match (&place.ty.kind, &*place.param.likely) {
             (TypeKind::Bool, _) => "driver_number(1) & 1".to_owned(),
             (TypeKind::Int { .. } | TypeKind::Enum { .. }, []) if *self == Self::ANY => {
-                format!("driver_number(sizeof({ty}))")
+                format!("driver_any(sizeof({ty}))")
             }
             (TypeKind::Int { .. } | TypeKind::Enum { .. }, likely) if *self == Self::ANY => {
                 format!("driver_likely(sizeof({ty}), {})", in_driver::numbers(likely))
