@@ -1,14 +1,9 @@
 /*
  * A driver: calls functions of the library, in the order that the input says, with arguments as their contracts say. It
  * is made from the contracts in rust/contracts/, and yours to edit: delete calls that a program would not make, add what
- * the contracts do not know, and check what functions return. Where nothing says what an argument is, it is made up: null, or
- * one struct, or the address of a pointer. If C breaks for that reason, write the argument that a program would have.
+ * the contracts do not know, and check what functions return. Where nothing says what an argument is, it is made up. If C
+ * breaks for that reason, write the argument that a program would pass.
  */
-{%- if streams %}
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-{%- endif %}
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -207,11 +202,13 @@ static inline void *driver_stream(void)
 {
     size_t bytes = 1 + driver_count(1024);
     void *block = driver_block(bytes);
-    if (!block || driver_stream_count == DRIVER_CALLS)
-        return driver_is_full = 1, NULL;
-    FILE *stream = fmemopen(block, bytes, "r+");
-    if (!stream)
-        return driver_is_full = 1, NULL;
+    FILE *stream = block && driver_stream_count < DRIVER_CALLS ? tmpfile() : NULL;
+    if (!stream) {
+        driver_is_full = 1;
+        return NULL;
+    }
+    fwrite(block, 1, bytes, stream);
+    rewind(stream);
     return driver_streams[driver_stream_count++] = stream;
 }
 {%- endif %}
@@ -242,10 +239,13 @@ static inline void **driver_new(int kind)
     return NULL;
 }
 
-/* Keeps an object that the library left at an address. */
+/* Keeps an object that the library made, once. */
 static inline void driver_keep(int kind, void *object)
 {
     void **place = object ? driver_new(kind) : NULL;
+    for (size_t at = 0; at < DRIVER_OBJECTS; at++)
+        if (driver_objects[kind][at] == object)
+            return;
     if (place)
         *place = object;
 }
@@ -299,7 +299,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     /* {{ end.name }} */
     for (size_t at = 0; at < DRIVER_OBJECTS; at++)
         if (driver_objects[{{ end.kind }}][at])
-            {{ end.name }}(driver_objects[{{ end.kind }}][at]);
+            {{ end.name }}({{ end.address }}driver_objects[{{ end.kind }}][at]);
     {%- endfor %}
     {%- if streams %}
     while (driver_stream_count > 0)

@@ -8,6 +8,7 @@ mod guess;
 mod life;
 
 pub use guess::{Guess, named_pointer};
+pub use life::is_named_as_end;
 
 use super::constructors::{Constructors, record, target};
 use super::flat::flat;
@@ -39,6 +40,8 @@ pub struct Handles<'a> {
     steps: BTreeMap<&'a str, Vec<Step<'a>>>,
     /// Names of pointers to numbers that lead to objects.
     named: BTreeSet<&'a str>,
+    /// Records of which public functions leave an object at an address.
+    left: BTreeSet<&'a str>,
     /// The callers of each function, by position in the porting order.
     callers: Vec<Vec<usize>>,
 }
@@ -62,8 +65,10 @@ impl<'a> Handles<'a> {
             callees.iter().for_each(|callee| callers[*callee].push(caller));
         }
         let (inner, steps) = Default::default();
-        let named = guess::named_objects(library);
-        let mut handles = Self { library, facts, constructors, inner, steps, named, callers };
+        let named = guess::named_objects(library, facts);
+        let left = BTreeSet::new();
+        let mut handles = Self { library, facts, constructors, inner, steps, named, left, callers };
+        handles.left = handles.left_records();
         handles.inner = handles.inner_records();
         let mut steps: BTreeMap<&str, Vec<Step>> = BTreeMap::new();
         for function in &library.functions {

@@ -1,7 +1,8 @@
 //! The C text of a driver that calls the library's functions as their contracts say. `public_headers` finds the headers,
 //! and `new_driver` leaves out what does not compile.
 
-use crate::contract::handles::{Guess, Handles, named_pointer};
+use super::object_kinds::{Kinds, object_behind};
+use crate::contract::handles::{Guess, Handles, is_named_as_end};
 use crate::contract::parameter_roles::in_driver::{variable, variable_type};
 use crate::contract::parameter_roles::{InDriver, Life, ParameterContext, Role};
 use crate::contract::pointer_facts::{FactTable, Facts};
@@ -35,13 +36,15 @@ pub struct Call {
 struct End {
     kind: usize,
     name: String,
+    /// What stands before the object.
+    address: &'static str,
 }
 
 /// A function that programs can call, and how.
 #[derive(Debug)]
 pub struct Callable<'l> {
-    function: &'l Function,
-    contract: Contract,
+    pub(super) function: &'l Function,
+    pub(super) contract: Contract,
     /// What it gets for parameters of which nothing says what they mean.
     guesses: BTreeMap<usize, Guess>,
     /// Where C may break on null.
@@ -53,8 +56,13 @@ pub struct Callable<'l> {
 }
 
 impl Callable<'_> {
+    /// Whether it ends the object whose address it gets.
+    fn ends_object(&self) -> bool {
+        self.guesses.values().any(|guess| *guess == Guess::ObjectPlace) && is_named_as_end(self.function)
+    }
+
     /// The parameters at whose address the function may leave an object, with the struct.
-    fn left_behind(&self) -> impl Iterator<Item = (usize, &str)> {
+    pub(super) fn left_behind(&self) -> impl Iterator<Item = (usize, &str)> {
         let places = self.guesses.iter().filter(|(_, guess)| **guess == Guess::Place);
         places.filter_map(|(at, _)| Some((*at, Handles::left_behind(self.function, *at)?)))
     }
@@ -119,7 +127,10 @@ pub fn calls(all: &[Callable]) -> Vec<Call> {
 pub fn text(all: &[Callable], headers: &[String], calls: &[Call]) -> Result<String> {
     let kinds = Kinds::of_all(all);
     let mut ends: Vec<End> = Vec::new();
-    for one in all.iter().filter(|one| calls.iter().any(|call| call.symbol == one.function.name)) {
+    let mut called: Vec<&Callable> =
+        all.iter().filter(|one| calls.iter().any(|call| call.symbol == one.function.name)).collect();
+    called.sort_by_key(|one| !is_named_as_end(one.function));
+    for one in called {
         let new: Vec<End> =
             ended(one, &kinds).into_iter().filter(|end| ends.iter().all(|of| of.kind != end.kind)).collect();
         ends.extend(new);
@@ -133,83 +144,20 @@ pub fn text(all: &[Callable], headers: &[String], calls: &[Call]) -> Result<Stri
     Environment::new().render_str(TEMPLATE, values).map(|text| text + "\n").map_err(wrong)
 }
 
-/// Kinds of objects: those of one struct, and of one maker where the caller has the memory, because makers of one struct
-/// may leave different things in it.
-#[derive(Debug, Default)]
-struct Kinds {
-    /// The structs, each with the makers of those in the caller's memory, and the number of the first kind.
-    of: BTreeMap<String, (Vec<String>, usize)>,
-    /// The structs that some function makes.
-    made: BTreeSet<String>,
-    count: usize,
-}
-
-impl Kinds {
-    fn of_all(all: &[Callable]) -> Self {
-        let mut of: BTreeMap<String, (Vec<String>, usize)> = BTreeMap::new();
-        let returned = all.iter().filter(|one| one.contract.returns == Returns::Handle);
-        let mut returned: BTreeSet<&str> =
-            returned.filter_map(|one| object_behind(&one.function.ret)).collect();
-        returned.extend(all.iter().flat_map(|one| one.left_behind().map(|(_, key)| key)));
-        of.extend(returned.iter().map(|key| ((*key).to_owned(), Default::default())));
-        for one in all {
-            let params = one.function.params.iter().zip(&one.contract.params);
-            for (ty, role) in params.map(|(param, of)| (&param.ty, &of.role)) {
-                let (Some(key), Some(handle)) = (object_behind(ty), role.handle()) else { continue };
-                let (makers, _) = of.entry(key.to_owned()).or_default();
-                // What ends an object that a function returned must not get one in the caller's memory.
-                if handle.life == Life::Makes && !returned.contains(key) {
-                    makers.push(one.function.c_name.clone());
-                }
-            }
-        }
-        let (mut count, mut made) = (0, BTreeSet::new());
-        for (key, (makers, first)) in &mut of {
-            *first = count;
-            count += makers.len().max(1);
-            made.extend((!makers.is_empty() || returned.contains(key.as_str())).then(|| key.clone()));
-        }
-        Self { of, made, count }
-    }
-
-    /// The kinds behind a pointer that a function gets: the makers whose names are most like its own.
-    fn of(&self, pointer: &CType, function: &str) -> Option<Vec<usize>> {
-        let (makers, first) = self.of.get(object_behind(pointer)?)?;
-        let common = |maker: &String| maker.bytes().zip(function.bytes()).take_while(|(a, b)| a == b).count();
-        let Some(best) = makers.iter().map(common).max() else { return Some(vec![*first]) };
-        let alike = makers.iter().enumerate().filter(|(_, maker)| common(maker) == best);
-        Some(alike.map(|(at, _)| first + at).collect())
-    }
-
-    /// Whether there ever is an object behind this pointer.
-    fn has_objects(&self, pointer: &CType) -> bool {
-        object_behind(pointer).is_some_and(|key| self.made.contains(key))
-    }
-
-    /// The kind that this function makes in the caller's memory.
-    fn made(&self, pointer: &CType, function: &str) -> Option<usize> {
-        let (makers, first) = self.of.get(object_behind(pointer)?)?;
-        makers.iter().position(|maker| maker == function).map(|at| first + at)
-    }
-}
-
-/// The struct behind a pointer, or the name of a pointer that leads to objects of another kind.
-fn object_behind(pointer: &CType) -> Option<&str> {
-    let TypeKind::Pointer(to) = &pointer.kind else { return None };
-    match &to.kind {
-        TypeKind::Record(key) => Some(key),
-        _ => named_pointer(pointer),
-    }
-}
-
 /// The kinds of objects that a function ends, if it gets nothing else.
 fn ended(one: &Callable, kinds: &Kinds) -> Vec<End> {
     let [param] = &one.contract.params[..] else { return Vec::new() };
-    let is_end =
-        param.role.handle().is_some_and(|handle| handle.life == Life::Ends && handle.through.is_none());
+    // What gives back another object makes it anew.
+    let is_end = one.contract.returns != Returns::Handle
+        && param.role.handle().is_some_and(|handle| handle.life == Life::Ends && handle.through.is_none());
     let name = &one.function.c_name;
-    let kinds = kinds.of(&one.function.params[0].ty, name).filter(|_| is_end).unwrap_or_default();
-    kinds.into_iter().map(|kind| End { kind, name: name.clone() }).collect()
+    let of = &one.function.params[0];
+    if one.ends_object() {
+        let end = |kind| End { kind, name: name.clone(), address: "(void *)&" };
+        return kinds.behind(of).map(end).into_iter().collect();
+    }
+    let kinds = kinds.of(&of.ty, name).filter(|_| is_end).unwrap_or_default();
+    kinds.into_iter().map(|kind| End { kind, name: name.clone(), address: "" }).collect()
 }
 
 fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
@@ -220,7 +168,7 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
         let lines_before = text.before.len();
         let argument = match &param.role {
             _ if one.guesses.contains_key(&at) => {
-                let (before, after, argument) = made_up(one, at, kinds);
+                let (before, after, argument) = made_up(one, at, kinds)?;
                 text.before.extend(before);
                 text.after.extend(after);
                 argument
@@ -265,12 +213,11 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
                 argument
             }
         };
-        arguments.push(argument);
-        // Nothing else in these lines has such a call.
-        if one.rarely_null.contains(&at) {
-            for line in text.before.iter_mut().skip(lines_before) {
-                *line = line.replace("driver_is_null()", "driver_is_rarely_null()");
-            }
+        let rarely = |text: &str| text.replace("driver_is_null()", "driver_is_rarely_null()");
+        let is_rare = one.rarely_null.contains(&at);
+        arguments.push(if is_rare { rarely(&argument) } else { argument });
+        if is_rare {
+            text.before.iter_mut().skip(lines_before).for_each(|line| *line = rarely(line));
         }
     }
     let requires =
@@ -280,9 +227,9 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
     let called = match (contract.returns, &function.ret.kind) {
         (Returns::Handle, _) => {
             let kind = *kinds.of(&function.ret, &function.c_name)?.first()?;
-            lengths.insert(0, format!("void **driver_made = driver_new({kind});"));
-            lengths.insert(1, "if (!driver_made) break;".to_owned());
-            format!("*driver_made = (void *){called};")
+            lengths.insert(0, format!("if (!driver_new({kind})) break;"));
+            text.after.push(format!("driver_keep({kind}, driver_made);"));
+            format!("void *driver_made = (void *){called};")
         }
         (Returns::Memory, _) => format!("free((void *){called});"),
         (_, TypeKind::Void) => format!("{called};"),
@@ -305,32 +252,43 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
 }
 
 /// The argument of a parameter of which nothing says what it means, with the lines before and after the call.
-fn made_up(one: &Callable, at: usize, kinds: &Kinds) -> (Option<String>, Option<String>, String) {
+fn made_up(one: &Callable, at: usize, kinds: &Kinds) -> Option<(Vec<String>, Option<String>, String)> {
     let param = &one.function.params[at];
     let name = variable(&param.name);
     let size = || match &param.ty.kind {
-        TypeKind::Pointer(to) => format!("sizeof({})", variable_type(to)),
-        _ => format!("sizeof *({})0", variable_type(&param.ty)),
+        TypeKind::Pointer(of) | TypeKind::Array { of, .. } => format!("sizeof({})", variable_type(of)),
+        _ => "1".to_owned(),
     };
     let before = match one.guesses[&at] {
-        Guess::Null => return (None, None, "NULL".to_owned()),
+        Guess::Null => return Some((Vec::new(), None, "NULL".to_owned())),
         Guess::Count(most) if matches!(param.ty.kind, TypeKind::Pointer(_)) => {
-            format!("void *{name} = driver_number_at({}, driver_count({most}));", size())
+            let number = if most == 0 { "0".to_owned() } else { format!("driver_count({most})") };
+            format!("void *{name} = driver_number_at({}, {number});", size())
         }
-        Guess::Count(most) => return (None, None, format!("driver_count({most})")),
+        Guess::Count(0) => return Some((Vec::new(), None, "0".to_owned())),
+        Guess::Count(most) => {
+            return Some((vec![format!("size_t {name} = driver_count({most});")], None, name));
+        }
         Guess::Place => format!("void **{name} = driver_zeros(sizeof(void *));"),
+        Guess::ObjectPlace => {
+            let kind = kinds.behind(param)?;
+            let find = format!("void **{name} = driver_old((const int[]){{{kind}}}, 1);");
+            let ended = one.ends_object().then(|| format!("*{name} = NULL;"));
+            return Some((vec![find, format!("if (!{name}) break;")], ended, format!("(void *){name}")));
+        }
         Guess::TextPlace => format!("void **{name} = driver_place(driver_text(100, NULL, 0));"),
         Guess::Structs(count) => format!("void *{name} = driver_block({count} * {});", size()),
         Guess::EmptyStructs(count) => format!("void *{name} = driver_zeros({count} * {});", size()),
         Guess::Text => format!("void *{name} = driver_text(100, NULL, 0);"),
-        Guess::Bytes => format!("void *{name} = driver_block(256);"),
+        Guess::Bytes(count) => format!("void *{name} = driver_chars({count});"),
         Guess::Given => format!("void *{name} = driver_given(64);"),
         Guess::Stream => format!("void *{name} = driver_stream();"),
     };
-    let left = one.left_behind().find(|(place, _)| *place == at);
-    let kind = left.and_then(|(_, key)| kinds.of.get(key)).map(|(_, kind)| *kind);
+    let left = one.left_behind().any(|(place, _)| place == at);
+    let kind = if left { kinds.behind(param) } else { None };
+    let room = kind.map(|kind| format!("if (!driver_new({kind})) break;"));
     let after = kind.map(|kind| format!("driver_keep({kind}, *{name});"));
-    (Some(before), after, format!("(void *){name}"))
+    Some((room.into_iter().chain([before]).collect(), after, format!("(void *){name}")))
 }
 
 /// The lines of a call.

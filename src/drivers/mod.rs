@@ -11,6 +11,7 @@ mod focus;
 mod known;
 mod measure;
 mod new_driver;
+mod object_kinds;
 mod ports;
 mod public_headers;
 mod trials;

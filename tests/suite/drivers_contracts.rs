@@ -52,7 +52,7 @@ fn a_driver_calls_functions_that_no_harness_can_compare() {
 const GUESSED_HEADER: &str = "#include <stddef.h>\n#include <stdio.h>\ntypedef char *word;\n\
     struct item { const char *name; size_t length; };\nunion key { char bytes[4]; int number; };\n\
     struct tagged { union key key; int value; };\n\
-    word word_new(const char *text);\nword word_twice(word old);\nsize_t word_length(const word of);\n\
+    word word_new(const char *text);\nword word_double(word old);\nsize_t word_length(const word of);\n\
     void word_free(word old);\n\
     int item_split(const char *text, const char **name, size_t *length);\n\
     int items_read(const char *text, struct item *items, size_t *item_count);\n\
@@ -73,7 +73,7 @@ word word_new(const char *text)
     *block = length;
     return memcpy(block + 1, text, length + 1);
 }
-word word_twice(word old)
+word word_double(word old)
 {
     size_t length = word_length(old);
     char *text = malloc(2 * length + 1);
@@ -152,13 +152,13 @@ fn what_no_contract_describes_is_made_up() {
     let text = repo.read("fuzz/calls.c");
     for line in [
         // An object that a function frees and makes anew.
-        "*driver_made = (void *)word_twice(arg_old);",
+        "*driver_made = (void *)word_double(arg_old);",
         "if (arg_old) *arg_old_place = NULL;",
         "word_free(driver_objects[0][at]);",
         "void **arg_name = driver_zeros(sizeof(void *));",
         "void *arg_items = driver_zeros(64 * sizeof(struct item));",
         "void *arg_item_count = driver_number_at(sizeof(size_t), driver_count(64));",
-        "(void)items_count(arg_name, NULL, driver_count(0));",
+        "(void)items_count(arg_name, NULL, 0);",
         "void *arg_to = driver_zeros(1 * sizeof(struct tagged));",
         "void *arg_from = driver_stream();",
     ] {
@@ -167,6 +167,106 @@ fn what_no_contract_describes_is_made_up() {
     let json = repo.run(&["drivers", "--seconds", "6", "--format", "json"]).ok().json("drivers");
     let driver = &json["drivers"][0];
     assert_eq!(driver["reached"].as_array().unwrap().len(), 12, "{driver}");
+}
+
+const STACK_HEADER: &str = r#"
+#include <stddef.h>
+typedef struct stack stack;
+struct stack_options { int level; const char *name; };
+int stack_open(const char *path, stack **out);
+int stack_open_with(const struct stack_options *options, stack **out);
+int stack_push(stack *f, const char *text);
+size_t stack_count(const stack *f);
+int stack_next(stack *f, const char **text, size_t *length);
+char *stack_token(char *text, const char *separators, char **save);
+void stack_close(stack **f);
+int stack_each(stack *f, int (*visit)(void *data, const char *text), void *data);
+int stack_sum(int count, char **argv);
+"#;
+const STACK_SOURCE: &str = r#"
+#include "stack.h"
+#include <stdlib.h>
+#include <string.h>
+struct stack { size_t count, at; char *texts[8]; };
+int stack_open(const char *path, stack **out)
+{
+    if (!path || !out) return -1;
+    *out = calloc(1, sizeof(stack));
+    return *out ? 0 : -1;
+}
+int stack_open_with(const struct stack_options *options, stack **out)
+{
+    if (options->level < 0) return -1;
+    return stack_open(options->name, out);
+}
+int stack_push(stack *f, const char *text)
+{
+    if (f->count == 8) return -1;
+    f->texts[f->count] = strdup(text);
+    return (int)f->count++;
+}
+size_t stack_count(const stack *f) { return f->count; }
+int stack_next(stack *f, const char **text, size_t *length)
+{
+    if (f->at >= f->count) return 0;
+    *text = f->texts[f->at++];
+    *length = strlen(*text);
+    return 1;
+}
+char *stack_token(char *text, const char *separators, char **save)
+{
+    if (!text) text = *save;
+    text += strspn(text, separators);
+    char *end = text + strcspn(text, separators);
+    if (end == text) end = NULL;
+    if (!end) {
+        *save = text;
+        return NULL;
+    }
+    if (*end) *end++ = 0;
+    *save = end;
+    return text;
+}
+void stack_close(stack **f)
+{
+    if (!f || !*f) return;
+    for (size_t i = 0; i < (*f)->count; i++) free((*f)->texts[i]);
+    free(*f);
+    *f = NULL;
+}
+int stack_each(stack *f, int (*visit)(void *, const char *), void *data)
+{
+    for (size_t i = 0; i < f->count; i++)
+        if (visit(data, f->texts[i])) return 1;
+    return 0;
+}
+int stack_sum(int count, char **argv)
+{
+    int s = 0;
+    for (int i = 0; i < count; i++) s += (int)strlen(argv[i]);
+    return s;
+}
+"#;
+
+#[test]
+fn objects_that_are_left_at_an_address_are_used_and_ended() {
+    let repo = Repo::of(&[("stack.h", STACK_HEADER), ("stack.c", STACK_SOURCE)]);
+    repo.run(&["drivers", "--new", "calls"]).ok().shows("functions of stack.h that it calls: 9");
+    let text = repo.read("fuzz/calls.c");
+    for line in [
+        "driver_keep(0, *arg_out);",
+        "void **arg_f_place = driver_old((const int[]){0}, 1);",
+        "stack_close((void *)&driver_objects[0][at]);",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    let json = repo.run(&["drivers", "--seconds", "4", "--format", "json"]).ok().json("drivers");
+    let driver = &json["drivers"][0];
+    assert_eq!(
+        (driver["reached"].as_array().unwrap().len(), &driver["breaking"]),
+        (9, &json!([])),
+        "{driver}"
+    );
 }
 
 #[test]

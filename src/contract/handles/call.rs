@@ -19,7 +19,7 @@ impl Handles<'_> {
         if function.unsupported.is_some() || function.is_variadic || !self.is_harmless(function) {
             return None;
         }
-        let of = self.record_of(function);
+        let of = self.record_of(function).or_else(|| self.left_record(function));
         let life = of.map_or(Life::Uses, |of| self.life(of, function));
         let first = of.and_then(|of| self.first_handle(of, function));
         let (mut roles, mut guesses) = (Vec::new(), BTreeMap::new());
@@ -27,7 +27,8 @@ impl Handles<'_> {
         let calls_back = function.params.iter().any(|param| prototype(&param.ty).is_some());
         for (index, (param, plain)) in function.params.iter().zip(plain).enumerate() {
             let facts = self.facts.of(function, index);
-            let is_handle = |key: &&str| self.is_handle(key) && !self.inner.contains_key(*key);
+            let is_handle =
+                |key: &&str| self.left.contains(key) || self.is_handle(key) && !self.inner.contains_key(*key);
             let of_struct = target(&param.ty).and_then(record).filter(is_handle).map(|_| match first {
                 Some(first) if first == index => life,
                 _ => Life::Uses,
@@ -36,7 +37,7 @@ impl Handles<'_> {
                 true => Life::Ends,
                 false => Life::Uses,
             });
-            // Most libraries keep something in front of such an object.
+            // Libraries keep something in front of such an object, and look there before they ask for null.
             let nullable = facts.null_checked && (of_struct.is_some() || self.survives_null(function, index));
             let handle = of_struct
                 .or(of_pointer)
@@ -54,15 +55,29 @@ impl Handles<'_> {
                 return None;
             }
             if role.is_none() {
-                guesses.extend(guess);
+                for (at, guess) in guess {
+                    // What two parameters have in common counts the fewer elements.
+                    let least = |old: &mut Guess| *old = (*old).min(guess);
+                    guesses.entry(at).and_modify(least).or_insert(guess);
+                }
             }
-            // A guess stands in place of whatever role there is.
+            // Nothing reads this one: the guess says what to pass.
             roles.push(role.unwrap_or(Role::UserData(parameter_roles::UserData)));
+        }
+        // A number that a role counts with, too, cannot be made up.
+        let is_counted = |at: &usize| {
+            let name = &function.params[*at].name;
+            roles.iter().any(|role| role.buffer().is_some_and(|buffer| buffer.length == *name))
+        };
+        let mut counts = guesses.iter().filter(|(_, guess)| matches!(guess, Guess::Count(_)));
+        if counts.any(|(at, _)| is_counted(at)) {
+            return None;
         }
         free_lengths(function, &mut roles);
         let sequence = of.map(|of| {
             let known = &self.library.records[of];
-            let by_caller = !self.constructors.of_record(of).iter().any(|maker| self.returns_new(maker, of));
+            let is_returned = self.constructors.of_record(of).iter().any(|maker| self.returns_new(maker, of));
+            let by_caller = !is_returned && !self.left.contains(of);
             let (buffers, texts) = if by_caller { self.fields(known) } else { Default::default() };
             let (makers, operations, enders) = Default::default();
             let of = known.rust_name.clone();

@@ -2,21 +2,26 @@
 //! inputs are kept apart.
 
 use super::Handles;
+use super::life::is_named_as_end;
 use crate::contract::constructors::{record, target};
 use crate::contract::flat::flat;
 use crate::contract::length_inference::partner;
+use crate::contract::pointer_facts::FactTable;
 use crate::contract::tier::is_stream;
-use crate::symbol::{CType, Function, Library, Linkage, TypeKind, UseKind};
+use crate::libc_facts::allocates;
+use crate::symbol::{Access, CType, Function, Library, Linkage, TypeKind, UseKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many structs there are behind a pointer that C moves along.
+/// How many elements there are behind a pointer that C moves along, or that has a count.
 const SEVERAL: usize = 64;
+/// How many bytes there are of which nothing says how many C needs.
+const LONG: usize = 4096;
 
 /// How deep callees are asked whether they take null.
 const DEPTH: usize = 4;
 
 /// An argument of a parameter without a role.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Guess {
     /// A null pointer.
     Null,
@@ -24,27 +29,43 @@ pub enum Guess {
     Count(usize),
     /// The address of a pointer, which is null before the call.
     Place,
+    /// The address of a pointer to an object that there is.
+    ObjectPlace,
     /// The address of a pointer, which leads to a text before the call.
     TextPlace,
-    /// So many structs, with bytes of the input.
+    /// So many structs of numbers, with bytes of the input.
     Structs(usize),
-    /// The same for other structs: they are zero before the call.
+    /// So many other structs, which are zero before the call.
     EmptyStructs(usize),
     /// A text.
     Text,
-    /// Memory of unknown use.
-    Bytes,
+    /// So many bytes of the input with a NUL at the end.
+    Bytes(usize),
     /// A text in a block that C may free.
     Given,
     /// A stream with bytes of the input, which C may read and write.
     Stream,
 }
 
-/// The names of pointers to numbers that public functions return, such as `typedef char *sds`: what is behind them is an
-/// object as a struct is.
-pub(super) fn named_objects(library: &Library) -> BTreeSet<&str> {
-    let public = library.functions.iter().filter(|function| function.linkage == Linkage::External);
-    public.filter_map(|function| named_pointer(&function.ret)).collect()
+/// The names of pointers to numbers, such as `typedef char *sds`, that one public function makes and another one frees: what
+/// is behind them is an object as a struct is.
+pub(super) fn named_objects<'a>(library: &'a Library, facts: &FactTable) -> BTreeSet<&'a str> {
+    let public = || library.functions.iter().filter(|function| function.linkage == Linkage::External);
+    let made = public().filter(|function| !gives_back(facts, function));
+    let freed = public().flat_map(|function| {
+        let params = function.params.iter().enumerate();
+        let freed = params.filter(move |(index, _)| facts.of(function, *index).freed);
+        freed.filter_map(|(_, param)| named_pointer(&param.ty))
+    });
+    let freed: BTreeSet<&str> = freed.collect();
+    made.filter_map(|function| named_pointer(&function.ret)).filter(|name| freed.contains(name)).collect()
+}
+
+/// Whether the function may return a pointer that it got, or a part of what is behind it.
+fn gives_back(facts: &FactTable, function: &Function) -> bool {
+    (0..function.params.len())
+        .map(|index| facts.of(function, index))
+        .any(|of| (of.returned || of.leads_back) && !of.freed)
 }
 
 /// The name of a pointer that is no pointer to a struct.
@@ -54,6 +75,21 @@ pub fn named_pointer(ty: &CType) -> Option<&str> {
     let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let is_plain = matches!(to.kind, TypeKind::Int { .. } | TypeKind::Void) && !to.is_const;
     (is_name && is_plain).then_some(name)
+}
+
+/// Whether the function takes what is behind a `void *` for anything but numbers.
+fn casts_to_other(function: &Function, index: usize) -> bool {
+    const NUMBERS: [&str; 12] = [
+        "void", "char", "unsigned", "signed", "short", "int", "long", "float", "double", "uint8_t", "int8_t",
+        "size_t",
+    ];
+    function.params[index].uses.iter().any(|used| match &used.kind {
+        UseKind::Cast { to } => {
+            let plain = to.replace("const", "").replace('*', "");
+            !plain.split_whitespace().all(|word| NUMBERS.contains(&word))
+        }
+        _ => false,
+    })
 }
 
 /// Whether nothing in a value of this type leads elsewhere.
@@ -68,7 +104,7 @@ fn has_no_pointer(library: &Library, ty: &CType) -> bool {
     }
 }
 
-impl Handles<'_> {
+impl<'a> Handles<'a> {
     /// The name of the objects behind a pointer to numbers, if functions of the library make such objects.
     pub fn named_object<'t>(&self, ty: &'t CType) -> Option<&'t str> {
         named_pointer(ty).filter(|name| self.named.contains(name))
@@ -76,11 +112,7 @@ impl Handles<'_> {
 
     /// Whether the function returns such an object, and not the one that it got.
     pub(super) fn returns_named(&self, function: &Function) -> bool {
-        let is_same = |index: usize| {
-            let facts = self.facts.of(function, index);
-            facts.returned && !facts.freed
-        };
-        self.named_object(&function.ret).is_some() && !(0..function.params.len()).any(is_same)
+        self.named_object(&function.ret).is_some() && !gives_back(self.facts, function)
     }
 
     /// What to pass for a parameter without a role, and for the number that counts what is behind it; by position.
@@ -92,21 +124,22 @@ impl Handles<'_> {
         let several = if is_one { 1 } else { SEVERAL };
         let is_place = is_one || facts.writes && !facts.walks;
         let guess = match &to.kind {
-            TypeKind::Void | TypeKind::Int { bits: 8, .. } if facts.freed => Some(Guess::Given),
-            _ if facts.freed => None,
-            TypeKind::Int { plain_char: true, .. } => Some(Guess::Text),
-            TypeKind::Void if count.is_none() && !facts.called => Some(Guess::Bytes),
-            TypeKind::Record(key) if is_stream(to, key) => {
-                let closes = |name: &String| matches!(name.as_str(), "fclose" | "freopen");
-                let mut reached = self.facts.index.reached(function).flat_map(|of| &of.externs);
-                (!reached.any(closes)).then_some(Guess::Stream)
+            // What stands in front of a pointer is no block that a driver could give.
+            TypeKind::Void | TypeKind::Int { bits: 8, .. } if facts.freed && !facts.walks => {
+                Some(Guess::Given)
             }
-            TypeKind::Pointer(inner) => match &inner.kind {
-                TypeKind::Int { plain_char: true, .. } if is_one && facts.reads => Some(Guess::TextPlace),
-                TypeKind::Pointer(_) | TypeKind::Function { .. } => None,
-                _ if is_place => return Some(BTreeMap::from([(index, Guess::Place)])),
-                _ => None,
-            },
+            _ if facts.freed => None,
+            TypeKind::Int { plain_char: true, .. } if facts.writes => Some(Guess::Bytes(LONG)),
+            TypeKind::Int { plain_char: true, .. } if count.is_none() => Some(Guess::Text),
+            TypeKind::Int { plain_char: true, .. } => Some(Guess::Bytes(SEVERAL)),
+            TypeKind::Void if !facts.called && !casts_to_other(function, index) => Some(Guess::Bytes(LONG)),
+            TypeKind::Record(key) if is_stream(to, key) => {
+                let is_usable = to.spelling.contains("FILE") && !facts.stored;
+                (is_usable && !self.reaches(function, &["fclose", "freopen"])).then_some(Guess::Stream)
+            }
+            TypeKind::Pointer(_) if is_place => {
+                return self.place(function, index).map(|guess| BTreeMap::from([(index, guess)]));
+            }
             TypeKind::Record(_) if flat(self.library, to) => Some(Guess::Structs(several)),
             TypeKind::Record(_) if has_no_pointer(self.library, to) => Some(Guess::EmptyStructs(several)),
             TypeKind::Record(key) if !to.is_const && facts.writes => {
@@ -116,11 +149,36 @@ impl Handles<'_> {
             _ => None,
         };
         let (guess, number) = match guess {
-            Some(guess) => (guess, Guess::Count(several)),
+            Some(guess) => (guess, Guess::Count(SEVERAL)),
             None if facts.freed || count.is_none() && !facts.null_checked => return None,
             None => (Guess::Null, Guess::Count(0)),
         };
         Some(count.map(|at| (at, number)).into_iter().chain([(index, guess)]).collect())
+    }
+
+    /// What stands at an address that the function gets.
+    fn place(&self, function: &Function, index: usize) -> Option<Guess> {
+        let pointer = target(&function.params[index].ty)?;
+        let inner = target(pointer)?;
+        let takes_object = |key| self.takes_object(function, index, key);
+        Some(match &inner.kind {
+            TypeKind::Pointer(_) | TypeKind::Function { .. } => return None,
+            _ if record(inner).is_some_and(takes_object) || self.named_object(pointer).is_some() => {
+                Guess::ObjectPlace
+            }
+            // C may free a text that it finds there, or enlarge its block.
+            TypeKind::Int { plain_char: true, .. }
+                if self.facts.of(function, index).reads && !self.reaches(function, &["free", "realloc"]) =>
+            {
+                Guess::TextPlace
+            }
+            _ => Guess::Place,
+        })
+    }
+
+    fn reaches(&self, function: &Function, names: &[&str]) -> bool {
+        let mut reached = self.facts.index.reached(function).flat_map(|of| &of.externs);
+        reached.any(|name| names.contains(&name.as_str()))
     }
 
     /// Whether there may be several elements behind a pointer.
@@ -154,6 +212,60 @@ impl Handles<'_> {
             _ => false,
         };
         uses().next().is_none() || uses().all(by_callee)
+    }
+
+    /// Records of which public functions leave an object at an address that they get.
+    pub(super) fn left_records(&self) -> BTreeSet<&'a str> {
+        let public = self.library.functions.iter().filter(|function| function.linkage == Linkage::External);
+        let all = public.flat_map(|function| (0..function.params.len()).map(move |index| (function, index)));
+        let left = all.filter_map(|(function, index)| {
+            let key = Self::left_behind(function, index)?;
+            let facts = self.facts.of(function, index);
+            let is_output = facts.writes && !facts.walks;
+            let is_new = self.first_access(function, index, DEPTH) == Some(Access::Write);
+            (is_output && is_new && self.allocates(function)).then_some(key)
+        });
+        left.collect()
+    }
+
+    /// Whether the function, or a callee, takes memory. If not, what it leaves at an address belongs to somebody else.
+    pub fn allocates(&self, function: &Function) -> bool {
+        let reached: Vec<&Function> = self.facts.index.reached(function).collect();
+        reached.iter().flat_map(|of| &of.externs).any(|name| allocates(name))
+            || reached
+                .iter()
+                .flat_map(|of| &of.globals_read)
+                .any(|key| self.library.allocators.contains_key(key))
+    }
+
+    /// The first such record among the parameters.
+    pub(super) fn left_record(&self, function: &Function) -> Option<&'a str> {
+        let all = function.params.iter().filter_map(|param| target(&param.ty).and_then(record));
+        all.filter_map(|key| self.left.get(key)).copied().next()
+    }
+
+    /// Whether a function gets the address of a pointer to an object that there is already.
+    fn takes_object(&self, function: &Function, index: usize, key: &str) -> bool {
+        let is_object = self.left.contains(key) || self.is_handle(key);
+        is_object
+            && (is_named_as_end(function)
+                || self.first_access(function, index, DEPTH).is_some_and(|access| access != Access::Write))
+    }
+
+    /// What a function, or a callee, does first with what a pointer leads to.
+    fn first_access(&self, function: &Function, index: usize, depth: usize) -> Option<Access> {
+        let uses = function.params.get(index)?.uses.iter();
+        uses.filter_map(|used| match &used.kind {
+            UseKind::Deref(access) | UseKind::Index { access, .. } | UseKind::Field { access, .. } => {
+                Some(*access)
+            }
+            UseKind::Argument { callee, position, .. } if depth > 0 => {
+                let of = self.library.functions.iter().find(|of| of.c_name == *callee)?;
+                self.first_access(of, *position, depth - 1)
+            }
+            _ => None,
+        })
+        .next()
     }
 
     /// The struct of which a function may leave an object at the address that it gets.

@@ -11,18 +11,24 @@ const ENDS: [&str; 13] = [
     "deinit", "uninit",
 ];
 
+/// Whether the name is that of a destructor.
+pub fn is_named_as_end(function: &Function) -> bool {
+    has_word(function, &ENDS)
+}
+
+fn has_word(function: &Function, wanted: &[&str]) -> bool {
+    // `gzclose`: a word of five letters or more may follow a prefix without a separator.
+    let fits = |own: &str, word: &str| own == word || word.len() >= 5 && own.ends_with(word);
+    words(&function.c_name).iter().any(|own| wanted.iter().any(|word| fits(own, word)))
+}
+
 impl Handles<'_> {
     /// Whether the function makes, uses or ends its first handle.
     pub(super) fn life(&self, of: &str, function: &Function) -> Life {
         let Some(first) = self.first_handle(of, function) else {
             return if self.returns_new(function, of) { Life::Makes } else { Life::Uses };
         };
-        let own = words(&function.c_name);
-        let named = |wanted: &[&str]| {
-            // `gzclose`: a word of five letters or more may follow a prefix without a separator.
-            let fits = |own: &str, word: &str| own == word || word.len() >= 5 && own.ends_with(word);
-            own.iter().any(|own| wanted.iter().any(|word| fits(own, word)))
-        };
+        let named = |wanted: &[&str]| has_word(function, wanted);
         let is_maker = self.constructors.of_record(of).iter().any(|f| f.key == function.key);
         // A maker cannot fill what is `const`: it copies it.
         let is_original = target(&function.params[first].ty).is_some_and(|to| to.is_const);
