@@ -3,6 +3,7 @@
 //! `in_place` builds and runs the programs; this module knows the repository.
 
 mod branches;
+mod callable;
 mod campaigns;
 mod contract_calls;
 mod exported;

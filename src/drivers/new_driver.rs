@@ -1,7 +1,8 @@
 //! New drivers from contracts: the calls of those functions that headers declare, as far as they compile.
 
 use super::Work;
-use super::contract_calls::{Call, Callable, callables, calls, text};
+use super::callable::{Callable, callables};
+use super::contract_calls::{Call, calls, text};
 use super::public_headers::{PUBLIC_PART, public_headers};
 use crate::c::text::Surface;
 use crate::error::{Error, ErrorKind, Result};

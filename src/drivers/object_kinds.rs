@@ -1,6 +1,6 @@
 //! The kinds of objects that a driver keeps.
 
-use super::contract_calls::Callable;
+use super::callable::Callable;
 use crate::contract::handles::named_pointer;
 use crate::contract::parameter_roles::Life;
 use crate::contract::types::Returns;
