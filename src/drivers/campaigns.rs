@@ -9,7 +9,7 @@ use crate::in_place::build::{self, Built, Parts};
 use crate::in_place::candidates::Candidates;
 use crate::in_place::corpus::{self, Corpus, Sanitised};
 use crate::in_place::driver::Driver;
-use crate::in_place::run;
+use crate::in_place::run::{self, Reached};
 use crate::platform::workspace::write_atomic;
 use fs_err as fs;
 use std::cell::OnceCell;
@@ -84,22 +84,42 @@ impl<'w, 'p> Campaigns<'w, 'p> {
                 corpus
             }
         };
-        let corpus = corpus.with(&committed)?;
         let program = self.built.program(&driver, self.parts, work.place(&self.watched)?)?;
-        let (reach, broken) = run::reach(&program, &corpus.inputs, REPLAY, work.interrupt)?;
-        if let Some(how) = broken {
-            let (file, ran, all) = (&driver.file, reach.len(), corpus.inputs.len());
-            let text = format!(
-                "the driver {file} runs on {ran} of {all} inputs where calls are judged; it ends early there: {how}"
-            );
-            let help =
-                "let the driver do the same in all runs, whatever the environment and the memory".to_owned();
-            reporter.event(Event::Warning { text, help: Some(help) });
+        let corpus = match is_kept {
+            true => corpus,
+            false => self.without_breaking((&program, &driver), corpus, dir, reporter)?,
+        };
+        let corpus = corpus.with(&committed)?;
+        let Reached { all: reach, how, .. } = run::reach(&program, &corpus.inputs, REPLAY, work.interrupt)?;
+        if let Some(how) = how {
+            reporter.event(ends_early(&driver, (reach.len(), corpus.inputs.len()), &how));
         } else if reach.iter().all(|one| one.calls.is_empty()) {
             let (text, help) = useless(&driver, &corpus, &work.dir("fuzz"));
             reporter.event(Event::Warning { text, help: Some(help) });
         }
         Ok(Driven { driver, corpus, reach })
+    }
+
+    /// The corpus without inputs on which the driver breaks in a process of its own, with C alone. While it was fuzzed, what
+    /// earlier inputs left in variables of the library may have kept it from that. One such input would end every run that
+    /// judges a port.
+    fn without_breaking(
+        &self,
+        (program, driver): (&Path, &Driver),
+        corpus: Corpus,
+        dir: &Path,
+        reporter: &mut dyn Reporter,
+    ) -> Result<Corpus> {
+        let all: Vec<PathBuf> = corpus.inputs.iter().chain(&corpus.more).cloned().collect();
+        let found = run::reach(program, &all, REPLAY, self.work.interrupt)?;
+        let Some(how) = found.how.filter(|_| !found.all.is_empty()) else { return Ok(corpus) };
+        reporter.event(ends_early(driver, (found.all.len(), all.len()), &how));
+        for input in &found.breaking {
+            if let Some(name) = input.file_name() {
+                fs::rename(input, corpus.breaking_folder().join(name))?;
+            }
+        }
+        Corpus::kept(dir)
     }
 
     fn fuzzed(&self, driver: &Driver, dirs: (&Path, &Path), reporter: &mut dyn Reporter) -> Result<Corpus> {
@@ -118,6 +138,17 @@ impl<'w, 'p> Campaigns<'w, 'p> {
         reporter.event(Event::StepFinished { message: count(corpus.inputs.len(), "input") });
         Ok(corpus)
     }
+}
+
+/// What is told of a driver that runs on some of the inputs alone where calls are judged.
+fn ends_early(driver: &Driver, (ran, all): (usize, usize), how: &str) -> Event {
+    let file = &driver.file;
+    let text = format!(
+        "the driver {file} runs on {ran} of {all} inputs where calls are judged; it ends early there: {how}"
+    );
+    let help = "let the driver do the same in all runs, whatever the environment, the memory, and what earlier inputs left in \
+        variables of the library";
+    Event::Warning { text, help: Some(help.to_owned()) }
 }
 
 /// Why a driver reaches nothing, and what to do.

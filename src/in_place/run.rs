@@ -92,18 +92,22 @@ impl Judged {
     }
 }
 
-/// Runs each input once, within the time limit. Inputs on which the program breaks reach nothing; with the others, how it
-/// broke on the first of them.
+/// What inputs reach.
+#[derive(Debug, Default)]
+pub struct Reached {
+    pub all: Vec<Reach>,
+    /// Inputs on which the program breaks; they reach nothing.
+    pub breaking: Vec<PathBuf>,
+    /// How it breaks on the first of them.
+    pub how: Option<String>,
+}
+
+/// Runs each input once, within the time limit.
 ///
 /// # Errors
 /// `Internal` if the program does not start, and Ctrl-C.
-pub fn reach(
-    program: &Path,
-    inputs: &[PathBuf],
-    limit: Duration,
-    interrupt: &Interrupt,
-) -> Result<(Vec<Reach>, Option<String>)> {
-    let (mut all, mut broken, mut next) = (Vec::new(), None, 0);
+pub fn reach(program: &Path, inputs: &[PathBuf], limit: Duration, interrupt: &Interrupt) -> Result<Reached> {
+    let (mut found, mut next) = (Reached::default(), 0);
     let started_at = Instant::now();
     while next < inputs.len() && started_at.elapsed() < limit {
         let some: Vec<&Path> = inputs[next..].iter().map(PathBuf::as_path).collect();
@@ -121,19 +125,20 @@ pub fn reach(
                     ran = parse(number);
                     let input =
                         some.get(ran.wrapping_sub(1)).map(|input| (*input).to_owned()).unwrap_or_default();
-                    all.push(Reach { input, calls: std::mem::take(&mut calls) });
+                    found.all.push(Reach { input, calls: std::mem::take(&mut calls) });
                 }
                 _ => {}
             }
         }
         started(program, &output)?;
-        if ran < some.len() && broken.is_none() {
-            broken = broke(&output, &some);
-        }
         // The input after the last one broke the program.
+        if let Some(input) = some.get(ran) {
+            found.breaking.push((*input).to_owned());
+            found.how = found.how.or_else(|| broke(&output, &some));
+        }
         next += ran + 1;
     }
-    Ok((all, broken))
+    Ok(found)
 }
 
 /// How much judging is enough.

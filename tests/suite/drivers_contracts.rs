@@ -284,6 +284,33 @@ fn a_driver_that_breaks_on_the_input_that_libfuzzer_begins_with_is_fuzzed() {
     assert_eq!(reached(&repo, "2"), 1);
 }
 
+/// `use_it` breaks in a process in which nothing has called `prepare`, as libFuzzer's processes soon have.
+const PREPARED: &str = "#include \"one.h\"\n#include <stdlib.h>\nstatic int is_ready;\nvoid prepare(void) { is_ready = 1; }\n\
+    unsigned use_it(unsigned a) { if (!is_ready) abort(); return a * 3u; }\n";
+const PREPARING: &str = "#include \"../one.h\"\n#include <stddef.h>\n#include <stdint.h>\n\
+    int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {\n    if (size < 2) return 0;\n    \
+    switch (data[0] % 4) {\n    case 0: prepare(); use_it(data[1]); break;\n    \
+    case 1: use_it(data[1] + 256u); use_it(7); break;\n    default: prepare();\n    }\n    return 0;\n}\n";
+
+#[test]
+fn inputs_that_need_what_earlier_ones_left_end_no_judgement() {
+    let repo = Repo::of(&[
+        ("one.h", "void prepare(void);\nunsigned use_it(unsigned a);\n"),
+        ("one.c", PREPARED),
+        ("fuzz/one.c", PREPARING),
+    ]);
+    repo.replace("rust/src/one.rs", "unimplemented!(\"use_it\")", "a.wrapping_mul(3)");
+    let ran = repo.run(&["drivers", "--seconds", "3", "--format", "json"]);
+    let json = ran.ok().json("drivers");
+    let driver = &json["drivers"][0];
+    assert!(!driver["breaking"].as_array().unwrap().is_empty(), "{driver}");
+    assert!(ran.json("warning")["text"].as_str().unwrap().contains("it ends early there: signal 6"));
+    let json = repo.run(&["drivers", "--ports", "--seconds", "3", "--format", "json"]).ok().json("drivers");
+    let port = &json["ports"][0];
+    assert_eq!((&port["differs"], &port["broke"]), (&json!(null), &json!(null)), "{port}");
+    assert!(port["judged"].as_u64().unwrap() > 20, "{port}");
+}
+
 #[test]
 fn headers_choose_what_a_driver_calls() {
     let repo = store();
