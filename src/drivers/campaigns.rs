@@ -140,7 +140,7 @@ impl<'w, 'p> Campaigns<'w, 'p> {
     }
 }
 
-/// What is told of a driver that runs on some of the inputs alone where calls are judged.
+/// The warning that a driver ends early on some inputs when calls are judged.
 fn ends_early(driver: &Driver, (ran, all): (usize, usize), how: &str) -> Event {
     let file = &driver.file;
     let text = format!(

@@ -467,6 +467,12 @@ void *implfuzz_original(uint32_t entry);
 enum port_of { NO_PORT, PORT_OF_THIS, PORT_OF_OTHER };
 enum port_of implfuzz_port_of(uint64_t c, uint64_t own);
 
+/* call_time_limit.c */
+/* Begins to count the time of the process. */
+void implfuzz_start_ticks(void);
+/* The ticks that a candidate gets, for those that C took. */
+unsigned implfuzz_patience(unsigned ticks_of_c);
+
 /* candidate.c */
 void implfuzz_candidates_make(void);
 /*
@@ -488,12 +494,6 @@ _Noreturn void implfuzz_leave(enum difference difference);
 _Noreturn void implfuzz_end_run(void);
 enum difference implfuzz_run(void *candidate, const struct registers *registers, const void *arguments, size_t bytes,
                              struct result_registers *result);
-
-/* call_time_limit.c */
-/* Begins to count the time of the process. */
-void implfuzz_start_ticks(void);
-/* The ticks that a candidate gets, for those that C took. */
-unsigned implfuzz_patience(unsigned ticks_of_c);
 
 void implfuzz_outside(const char *name);
 

@@ -228,8 +228,8 @@ impl<'a> Handles<'a> {
         left.collect()
     }
 
-    /// Whether the function, or a callee, takes memory. If not, what it leaves at an address belongs to somebody else.
-    pub fn allocates(&self, function: &Function) -> bool {
+    /// Whether the function or a callee allocates. One that does not can only lend an object of another owner.
+    fn allocates(&self, function: &Function) -> bool {
         let reached: Vec<&Function> = self.facts.index.reached(function).collect();
         reached.iter().flat_map(|of| &of.externs).any(|name| allocates(name))
             || reached
