@@ -205,7 +205,7 @@ impl<'a> Handles<'a> {
         }
         let by_callee = |kind: &UseKind| match kind {
             UseKind::Argument { callee, position, .. } if depth > 0 => {
-                let of = self.library.functions.iter().find(|of| of.c_name == *callee);
+                let of = self.facts.resolve(function, callee);
                 of.filter(|of| *position < of.params.len())
                     .is_some_and(|of| self.takes_null(of, *position, depth - 1))
             }
@@ -260,7 +260,7 @@ impl<'a> Handles<'a> {
                 Some(*access)
             }
             UseKind::Argument { callee, position, .. } if depth > 0 => {
-                let of = self.library.functions.iter().find(|of| of.c_name == *callee)?;
+                let of = self.facts.resolve(function, callee)?;
                 self.first_access(of, *position, depth - 1)
             }
             _ => None,
