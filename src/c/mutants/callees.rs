@@ -9,7 +9,8 @@
 //! variables, addresses), and the mutants of this callee are ignored.
 
 use super::definitions::{Definitions, ids, renamed, storage};
-use super::edits::{Edit, edits};
+use super::edits::edits;
+use super::walk::Edit;
 use super::{Mutant, spread};
 use crate::c::cursor::Cursor;
 use crate::symbol::{Function, Library};

@@ -1,6 +1,6 @@
 //! Finds the definitions of functions in a unit, and copies their text under another name.
 
-use super::edits::{Edit, between};
+use super::walk::{Edit, between};
 use crate::c::cursor::{Cursor, Location, TranslationUnit};
 use crate::digest::of_parts;
 use crate::symbol::{Function, Linkage};

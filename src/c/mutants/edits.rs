@@ -1,25 +1,14 @@
-//! The edits that make mutants: an operator replaced, a constant changed by one, a condition negated, a
-//! statement dropped, a variable narrowed. Text from macros stays unchanged, unless a function has no other.
+//! The edits that make mutants: an operator replaced, a constant changed by one, a condition negated, a statement dropped,
+//! a variable narrowed, and those of `call_edits.rs`. Text from macros stays unchanged, unless a function has no other.
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
+use super::call_edits::call;
 use super::operator_replacements::others;
-use crate::c::cursor::{Cursor, Location};
+use super::walk::{Edit, Walk};
+use crate::c::cursor::Cursor;
 use crate::c::expr::is_zero;
 use clang_sys::*;
-use std::ops::Range;
-
-/// One change of a function's text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Edit {
-    /// Line in the file of the function.
-    pub line: u32,
-    /// Byte range in the function's text.
-    pub range: Range<usize>,
-    pub by: String,
-    /// For people: the old and the new text.
-    pub what: String,
-}
 
 /// All edits of a definition with this text, in text order.
 pub(super) fn edits(definition: Cursor<'_>, text: &str) -> Vec<Edit> {
@@ -32,34 +21,7 @@ pub(super) fn edits(definition: Cursor<'_>, text: &str) -> Vec<Edit> {
     walk.sorted()
 }
 
-/// The byte range in `text` between two places of a file, where `text` begins at `start`; `None` if they are
-/// outside.
-pub(super) fn between(
-    text: &str,
-    start: &Location,
-    (from, to): (&Location, &Location),
-) -> Option<Range<usize>> {
-    let here = from.file == start.file && to.file == start.file;
-    let range = from.offset.checked_sub(start.offset)?..to.offset.checked_sub(start.offset)?;
-    (here && text.get(range.clone()).is_some()).then_some(range)
-}
-
-pub(super) struct Walk<'a> {
-    pub text: &'a str,
-    /// Where the text begins.
-    pub start: &'a Location,
-    pub edits: Vec<Edit>,
-}
-
 impl Walk<'_> {
-    /// The edits, in text order.
-    pub fn sorted(mut self) -> Vec<Edit> {
-        self.edits
-            .sort_by(|a, b| (a.range.start, a.range.end, &a.by).cmp(&(b.range.start, b.range.end, &b.by)));
-        self.edits.dedup();
-        self.edits
-    }
-
     fn visit(&mut self, node: Cursor<'_>) {
         if !node.is_in_macro() {
             match node.kind() {
@@ -69,6 +31,7 @@ impl Walk<'_> {
                 CXCursor_IfStmt | CXCursor_ConditionalOperator => self.condition(node),
                 CXCursor_VarDecl => self.narrow(node),
                 CXCursor_ReturnStmt => self.returned(node),
+                CXCursor_CallExpr => call(self, node),
                 _ => {}
             }
         }
@@ -89,27 +52,6 @@ impl Walk<'_> {
             }
             self.visit(*child);
         }
-    }
-
-    /// The byte range of a node in the function's text.
-    fn range(&self, node: Cursor<'_>) -> Option<Range<usize>> {
-        self.between(&node.start(), &node.end())
-    }
-
-    fn between(&self, from: &Location, to: &Location) -> Option<Range<usize>> {
-        between(self.text, self.start, (from, to))
-    }
-
-    pub fn push(&mut self, node: Cursor<'_>, range: Option<Range<usize>>, by: &str, what: &str) {
-        let Some(range) = range else { return };
-        let old = self.text[range.clone()].split_whitespace().collect::<Vec<_>>().join(" ");
-        let old = match old.char_indices().nth(40) {
-            Some((at, _)) => format!("{}…", &old[..at]),
-            None => old,
-        };
-        let what =
-            if what.is_empty() { format!("`{old}` → `{}`", by.trim()) } else { format!("`{old}` {what}") };
-        self.edits.push(Edit { line: node.start().line, range, by: by.to_owned(), what });
     }
 
     fn binary(&mut self, node: Cursor<'_>) {

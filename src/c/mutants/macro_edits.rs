@@ -3,7 +3,8 @@
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
-use super::edits::{Edit, Walk, is_droppable};
+use super::edits::is_droppable;
+use super::walk::{Edit, Walk};
 use crate::c::cursor::Cursor;
 use clang_sys::*;
 use std::ops::Range;

@@ -3,6 +3,7 @@
 //!
 //! This module makes the mutants and drops those that do not compile. Its callers run them and interpret the results.
 
+mod call_edits;
 mod callees;
 mod copies;
 mod definitions;
@@ -11,6 +12,7 @@ mod macro_edits;
 mod operator_replacements;
 mod same_code;
 mod saturating;
+mod walk;
 
 pub use operator_replacements::others;
 pub use saturating::SATURATING;

@@ -8,7 +8,7 @@
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
-use super::edits::{Edit, between};
+use super::walk::{Edit, between};
 use crate::c::cursor::{Cursor, Location};
 use crate::c::expr::{initialiser, strip};
 use clang_sys::*;

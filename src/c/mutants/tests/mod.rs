@@ -4,6 +4,7 @@ use crate::c::front_tests::{load, project};
 use crate::platform::process::Interrupt;
 use std::collections::BTreeMap;
 
+mod calls;
 mod preprocessor;
 
 const C: &str = "\
