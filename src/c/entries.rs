@@ -46,12 +46,12 @@ impl Entries {
 
 /// Whether all inline functions have copies that can be called; else the program might not link without inlining.
 pub fn inline_functions_have_copies(library: &Library) -> bool {
-    let has_copy = |function: &Function| {
-        !function.is_inline
-            || function.linkage == Linkage::Static
-            || library.exports.contains(&function.c_name)
-    };
-    library.functions.iter().all(has_copy)
+    library.functions.iter().all(|function| has_copy(library, function))
+}
+
+/// C99's `inline` alone defines no function that others can call.
+fn has_copy(library: &Library, function: &Function) -> bool {
+    !function.is_inline || function.linkage == Linkage::Static || library.exports.contains(&function.c_name)
 }
 
 /// The functions that have a copy in a unit, with the names that their entries get there.
@@ -77,7 +77,8 @@ pub fn entries(root: &Utf8Path, library: &Library, tools: Tools) -> Result<Entri
                 }
                 false => true,
             };
-            let all = library.functions.iter().enumerate().filter(|(_, function)| is_here(function));
+            let all = library.functions.iter().enumerate();
+            let all = all.filter(|(_, function)| is_here(function) && has_copy(library, function));
             let named = all.map(|(at, function)| (function, format!("implfuzz_entry_{number}_{at}")));
             Names { functions: named.collect(), unit }
         })

@@ -34,7 +34,7 @@ pub fn export(
     reporter: &mut dyn Reporter,
 ) -> Result<Vec<Exported>> {
     let work = Work::of(project, interrupt)?;
-    let found = drivers(work.root, &project.config.drivers.files)?;
+    let found = drivers(work.root, &project.config.drivers.files, &project.library)?;
     if found.is_empty() {
         let text = "no file of the repository defines LLVMFuzzerTestOneInput, so nothing runs the library";
         return Err(Error::new(ErrorKind::Config, text).help("cargo implfuzz drivers --new NAME"));

@@ -52,7 +52,7 @@ impl Reachability {
 pub fn known_reach(project: &Project) -> Result<Option<KnownReach<'_>>> {
     let interrupt = Interrupt::none();
     let work = Work::of(project, &interrupt)?;
-    let found = drivers(work.root, &project.config.drivers.files)?;
+    let found = drivers(work.root, &project.config.drivers.files, &project.library)?;
     if found.is_empty() {
         return Ok(None);
     }

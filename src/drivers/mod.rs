@@ -165,7 +165,7 @@ fn hash_of<'i>(inputs: impl Iterator<Item = &'i PathBuf>) -> String {
 /// # Errors
 /// `Config` where a file in the settings is no driver.
 pub fn has_drivers(project: &Project) -> Result<bool> {
-    Ok(!drivers(project.root()?, &project.config.drivers.files)?.is_empty())
+    Ok(!drivers(project.root()?, &project.config.drivers.files, &project.library)?.is_empty())
 }
 
 /// Makes the corpus of each driver, and finds what its inputs reach.
@@ -179,7 +179,7 @@ pub fn run(
     reporter: &mut dyn Reporter,
 ) -> Result<Report> {
     let work = Work::of(project, interrupt)?;
-    let found = drivers(work.root, &project.config.drivers.files)?;
+    let found = drivers(work.root, &project.config.drivers.files, &project.library)?;
     if found.is_empty() {
         let text = "no file of the repository defines LLVMFuzzerTestOneInput, so nothing runs the library";
         return Err(Error::new(ErrorKind::Config, text).help(

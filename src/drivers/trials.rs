@@ -63,7 +63,7 @@ pub fn with_trials<T>(
     body: impl FnOnce(&mut Trials, &mut dyn Reporter) -> Result<T>,
 ) -> Result<T> {
     let work = Work::of(project, interrupt)?;
-    let found = drivers(work.root, &project.config.drivers.files)?;
+    let found = drivers(work.root, &project.config.drivers.files, &project.library)?;
     let entries = work.entries()?;
     let campaigns = Campaigns::prepare(&work, &entries, reporter)?;
     let (all, left_out) = driven(&campaigns, found, Inputs::Kept, reporter)?;

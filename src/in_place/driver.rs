@@ -1,6 +1,7 @@
 //! Drivers: files with the function that libFuzzer calls, in C or C++.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::symbol::Library;
 use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 use walkdir::WalkDir;
@@ -38,11 +39,11 @@ impl Language {
     }
 }
 
-/// The drivers that the settings name, or else those in the repository, by path.
+/// The drivers that the settings name, or else those in the repository, by path, without files of the library.
 ///
 /// # Errors
 /// `Config` where a named file is missing, or has no such function.
-pub fn drivers(root: &Utf8Path, named: &[String]) -> Result<Vec<Driver>> {
+pub fn drivers(root: &Utf8Path, named: &[String], library: &Library) -> Result<Vec<Driver>> {
     let mut drivers = Vec::new();
     for name in named {
         let file = Utf8PathBuf::from(name);
@@ -54,6 +55,8 @@ pub fn drivers(root: &Utf8Path, named: &[String]) -> Result<Vec<Driver>> {
     }
     if named.is_empty() {
         drivers = found(root)?;
+        // The library has such a file already; what is between `#ifdef` there is not compiled.
+        drivers.retain(|driver| library.units.iter().all(|unit| unit.file.0 != driver.file));
     }
     Ok(distinct(drivers))
 }
@@ -119,6 +122,7 @@ fn distinct(mut drivers: Vec<Driver>) -> Vec<Driver> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::symbol::{RelPath, Unit};
 
     #[test]
     fn definitions_are_found_and_declarations_are_not() {
@@ -148,10 +152,15 @@ mod tests {
             std::fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
             std::fs::write(root.join(file), text).unwrap();
         }
+        let mut library = Library::default();
         let names = |drivers: Vec<Driver>| drivers.into_iter().map(|driver| driver.name).collect::<Vec<_>>();
-        assert_eq!(names(drivers(root, &[]).unwrap()), ["b", "fuzz-a", "x-a"]);
-        assert_eq!(names(drivers(root, &["x/a.c".into()]).unwrap()), ["a"]);
-        let error = drivers(root, &["c.c".into()]).unwrap_err();
+        assert_eq!(names(drivers(root, &[], &library).unwrap()), ["b", "fuzz-a", "x-a"]);
+        assert_eq!(names(drivers(root, &["x/a.c".into()], &library).unwrap()), ["a"]);
+        let error = drivers(root, &["c.c".into()], &library).unwrap_err();
         assert!(error.to_string().contains("c.c"), "{error}");
+        // A library may have its fuzz target in one of its own files, behind `#ifdef`.
+        let file = RelPath("x/a.c".into());
+        library.units.push(Unit { file, module: "a".into(), flags: Vec::new() });
+        assert_eq!(names(drivers(root, &[], &library).unwrap()), ["b", "a"]);
     }
 }
