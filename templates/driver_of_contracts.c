@@ -24,6 +24,10 @@ static void *driver_blocks[DRIVER_BLOCKS];
 static size_t driver_block_count, driver_bytes;
 static int driver_is_full;
 static void *driver_objects[DRIVER_KINDS][DRIVER_OBJECTS];
+{%- if lent %}
+/* What keeps those that other objects lend: the driver ends none of them. */
+static const void *driver_owners[DRIVER_KINDS][DRIVER_OBJECTS];
+{%- endif %}
 {%- if streams %}
 static FILE *driver_streams[DRIVER_CALLS];
 static size_t driver_stream_count;
@@ -140,10 +144,20 @@ static inline void *driver_block(size_t bytes)
     return block;
 }
 
+/* The same, of which the input mostly fills no more than the start. */
+static inline void *driver_some(size_t bytes)
+{
+    void *block = driver_zeros(bytes);
+    size_t number = driver_number(1), some = number < 0xf0 ? number % 64 : driver_count(bytes);
+    if (block)
+        driver_fill(block, some < bytes ? some : bytes);
+    return block;
+}
+
 /* The same with a NUL at its end. */
 static inline void *driver_chars(size_t bytes)
 {
-    char *block = driver_block(bytes);
+    char *block = driver_some(bytes);
     if (block && bytes)
         block[bytes - 1] = 0;
     return block;
@@ -239,29 +253,83 @@ static inline void **driver_new(int kind)
     return NULL;
 }
 
-/* Keeps an object that the library made, once. */
-static inline void driver_keep(int kind, void *object)
+/* Keeps an object that the library made, once; where it is new. */
+static inline void **driver_keep(int kind, void *object)
 {
     void **place = object ? driver_new(kind) : NULL;
     for (size_t at = 0; at < DRIVER_OBJECTS; at++)
         if (driver_objects[kind][at] == object)
-            return;
+            return NULL;
     if (place)
         *place = object;
+    return place;
+}
+{%- if lent %}
+
+/* Keeps an object that belongs to another one, until a function that may free is called. */
+static inline void driver_borrow(int kind, void *object, const void *owner)
+{
+    void **place = driver_keep(kind, object);
+    if (place)
+        driver_owners[kind][place - driver_objects[kind]] = owner ? owner : driver_owners;
 }
 
-/* An object of these kinds that there is. */
-static inline void **driver_old(const int *kinds, size_t count)
+static inline void driver_return_lent(void)
+{
+    for (size_t kind = 0; kind < DRIVER_KINDS; kind++)
+        for (size_t at = 0; at < DRIVER_OBJECTS; at++)
+            if (driver_owners[kind][at]) {
+                driver_objects[kind][at] = NULL;
+                driver_owners[kind][at] = NULL;
+            }
+}
+{%- endif %}
+
+/* An object of these kinds that there is; only one with this owner, unless any will do. */
+static inline void **driver_find(const int *kinds, size_t count, const void *owner, int is_any)
 {
     size_t first = driver_number(1);
     for (size_t at = 0; at < count * DRIVER_OBJECTS; at++) {
         size_t place = (first + at) % (count * DRIVER_OBJECTS);
-        void **object = &driver_objects[kinds[place % count]][place / count];
+        int kind = kinds[place % count];
+        void **object = &driver_objects[kind][place / count];
+{%- if lent %}
+        if (!is_any && driver_owners[kind][place / count] != owner)
+            continue;
+{%- endif %}
         if (*object)
             return object;
     }
+    (void)owner, (void)is_any;
     return NULL;
 }
+
+static inline int driver_has(int kind)
+{
+    for (size_t at = 0; at < DRIVER_OBJECTS; at++)
+        if (driver_objects[kind][at])
+            return 1;
+    return 0;
+}
+
+static inline void **driver_old(const int *kinds, size_t count)
+{
+    return driver_find(kinds, count, NULL, 1);
+}
+
+/* One that the driver may end. */
+static inline void **driver_own(const int *kinds, size_t count)
+{
+    return driver_find(kinds, count, NULL, 0);
+}
+{%- if lent %}
+
+/* One that another object lent. */
+static inline void **driver_part(const int *kinds, size_t count, const void *owner)
+{
+    return driver_find(kinds, count, owner, 0);
+}
+{%- endif %}
 {%- for call in calls %}
 {%- for function in call.functions %}
 
@@ -293,8 +361,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     {%- endif %}
     driver_is_full = 0;
     memset(driver_objects, 0, sizeof driver_objects);
+    {%- if lent %}
+    memset(driver_owners, 0, sizeof driver_owners);
+    {%- endif %}
     for (int calls = 0; calls < DRIVER_CALLS && driver_left > 0 && !driver_is_full; calls++)
         driver_call();
+    {%- if lent %}
+    driver_return_lent();
+    {%- endif %}
     {%- for end in ends %}
     /* {{ end.name }} */
     for (size_t at = 0; at < DRIVER_OBJECTS; at++)

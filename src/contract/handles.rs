@@ -7,6 +7,7 @@ mod call;
 mod guess;
 mod life;
 
+pub use call::Origins;
 pub use guess::{Guess, named_pointer};
 pub use life::is_named_as_end;
 

@@ -4,7 +4,7 @@ use crate::contract::handles::{Guess, Handles, is_named_as_end};
 use crate::contract::pointer_facts::{FactTable, Facts};
 use crate::contract::types::Contract;
 use crate::project::FunctionPlan;
-use crate::symbol::{Function, Library, Linkage};
+use crate::symbol::{Function, Library, Linkage, Returned, TypeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A function that programs can call, and how.
@@ -20,6 +20,14 @@ pub struct Callable<'l> {
     pub filled: Option<&'l str>,
     /// The parameters whose objects the function frees, or keeps in another object.
     pub keeps: BTreeSet<usize>,
+    /// Of these, the ones whose objects another argument lends: nothing but a node of a list can be removed from it.
+    pub removes: BTreeSet<usize>,
+    /// Whether its result is an object that another one keeps.
+    pub lends: bool,
+    /// Whether objects that others keep may be gone after it.
+    pub may_free: bool,
+    /// What its result is compared with to know that it worked, such as `== 0`.
+    pub success: Option<String>,
 }
 
 impl Callable<'_> {
@@ -40,23 +48,34 @@ impl Callable<'_> {
 pub fn callables<'l>(library: &'l Library, planned: &[FunctionPlan]) -> Vec<Callable<'l>> {
     let facts = FactTable::build(library);
     let handles = Handles::of(library, &facts);
+    let external =
+        || library.functions.iter().filter(|of| of.linkage == Linkage::External && !of.is_variadic);
+    let origins = handles.origins(external());
     let contract = |function: &Function| {
         let planned = planned.iter().find(|planned| planned.function.key == function.key)?;
         let own = planned.judgeable.contract().filter(|own| own.params.len() == function.params.len());
         let has_object = function.params.iter().any(|param| handles.named_object(&param.ty).is_some());
         let own = own.filter(|_| planned.edited || !has_object);
         let (contract, guesses) =
-            own.cloned().map(|own| (own, BTreeMap::new())).or_else(|| handles.call(function))?;
+            own.cloned().map(|own| (own, BTreeMap::new())).or_else(|| handles.call(function, &origins))?;
         let all = 0..function.params.len();
         let doubtful = all.filter(|at| !planned.edited && !handles.survives_null(function, *at));
         Some((contract, guesses, doubtful.collect()))
     };
-    let external = library.functions.iter().filter(|of| of.linkage == Linkage::External && !of.is_variadic);
+    let is_edited = |function: &Function| {
+        planned.iter().any(|planned| planned.edited && planned.function.key == function.key)
+    };
     let callable = |function| {
-        let (contract, guesses, rarely_null) = contract(function)?;
+        let (mut contract, guesses, rarely_null) = contract(function)?;
         let of = contract.sequence.as_ref().map(|sequence| sequence.of.as_str());
         let record = of.and_then(|of| library.records.iter().find(|(_, record)| record.rust_name == of));
-        let keeps = kept(function, &contract, &facts);
+        if let (Some(sequence), Some((key, _)), false) = (&mut contract.sequence, record, is_edited(function))
+        {
+            let set = handles.set_by_constructors(key);
+            sequence.buffers.retain(|(field, _)| !set.contains(field.as_str()));
+            sequence.texts.retain(|field| !set.contains(field.as_str()));
+        }
+        let (keeps, removes) = kept(function, &contract, &facts);
         Some(Callable {
             function,
             contract,
@@ -64,19 +83,52 @@ pub fn callables<'l>(library: &'l Library, planned: &[FunctionPlan]) -> Vec<Call
             rarely_null,
             filled: record.map(|(key, _)| key.as_str()),
             keeps,
+            removes,
+            lends: handles.lends(function),
+            may_free: handles.may_free(function),
+            success: success(function),
         })
     };
-    external.filter_map(callable).collect()
+    external().filter_map(callable).collect()
 }
 
 /// The parameters whose objects a function frees, or stores in the object of another parameter. If both store each other,
-/// as a list and its items do, nothing says which one keeps the other.
-fn kept(function: &Function, contract: &Contract, facts: &FactTable) -> BTreeSet<usize> {
+/// as a list and its items do, nothing says which one keeps the other. And those that it frees beside an object that it
+/// leaves.
+fn kept(function: &Function, contract: &Contract, facts: &FactTable) -> (BTreeSet<usize>, BTreeSet<usize>) {
     let of: Vec<(usize, Facts)> = (0..contract.params.len())
         .filter(|at| contract.params[*at].role.handle().is_some())
         .map(|at| (at, facts.of(function, at)))
         .collect();
     let has_keeper = of.iter().any(|(_, facts)| !facts.stored);
-    let kept = of.into_iter().filter(|(_, facts)| facts.freed || facts.stored && has_keeper);
-    kept.map(|(at, _)| at).collect()
+    let is_kept = |facts: &Facts| facts.freed || facts.stored && has_keeper;
+    let has_owner = of.iter().any(|(_, facts)| !is_kept(facts) && facts.writes);
+    let removed = of.iter().filter(|(_, facts)| facts.freed && !facts.stored && has_owner);
+    let removes = removed.map(|(at, _)| *at).collect();
+    (of.iter().filter(|(_, facts)| is_kept(facts)).map(|(at, _)| *at).collect(), removes)
+}
+
+/// Words in the names of constants by which functions tell that they worked.
+const WORKED: [&str; 6] = ["ok", "success", "esuccess", "succeeded", "noerror", "done"];
+
+/// How a function tells that it worked, as far as its constants say.
+fn success(function: &Function) -> Option<String> {
+    if matches!(function.ret.kind, TypeKind::Bool) {
+        return Some("!= 0".to_owned());
+    }
+    let is_number = matches!(function.ret.kind, TypeKind::Int { .. } | TypeKind::Enum { .. });
+    let constants = function.returns.iter().filter_map(|of| match of {
+        Returned::Constant(text) => Some(text.trim_matches(['(', ')', ' '])),
+        _ => None,
+    });
+    let constants: BTreeSet<&str> = constants.filter(|_| is_number).collect();
+    let worked = |name: &str| WORKED.contains(&name.to_ascii_lowercase().as_str());
+    if let Some(name) = constants.iter().find(|name| name.split('_').any(worked)) {
+        return Some(format!("== {name}"));
+    }
+    let is_name = |text: &&str| text.starts_with(|c: char| c.is_ascii_uppercase());
+    if constants.iter().any(|text| text.starts_with('-')) {
+        return Some(">= 0".to_owned());
+    }
+    (constants.contains("0") && constants.iter().any(is_name)).then(|| "== 0".to_owned())
 }

@@ -33,6 +33,9 @@ pub struct Call {
 #[derive(Debug, Clone, Serialize)]
 struct End {
     kind: usize,
+    /// How many kinds of objects are made from such ones, and end before.
+    #[serde(skip)]
+    made_from: usize,
     name: String,
     /// What stands before the object.
     address: &'static str,
@@ -59,11 +62,12 @@ pub fn text(all: &[Callable], headers: &[String], calls: &[Call]) -> Result<Stri
             ended(one, &kinds).into_iter().filter(|end| ends.iter().all(|of| of.kind != end.kind)).collect();
         ends.extend(new);
     }
+    ends.sort_by_key(|end| end.made_from);
     let wrong =
         |error: minijinja::Error| Error::new(ErrorKind::Internal, format!("driver_of_contracts.c: {error}"));
     let values = context! {
         headers => Serde(headers), calls => Serde(calls), ends => Serde(ends),
-        kinds => kinds.count.max(1), streams => calls.iter().any(|call| call.has_stream),
+        kinds => kinds.count.max(1), lent => kinds.has_lent(), streams => calls.iter().any(|call| call.has_stream),
     };
     Environment::new().render_str(TEMPLATE, values).map(|text| text + "\n").map_err(wrong)
 }
@@ -77,11 +81,13 @@ fn ended(one: &Callable, kinds: &Kinds) -> Vec<End> {
     let name = &one.function.c_name;
     let of = &one.function.params[0];
     if one.ends_object() {
-        let end = |kind| End { kind, name: name.clone(), address: "(void *)&" };
+        let end = |kind| End { kind, made_from: 0, name: name.clone(), address: "(void *)&" };
         return kinds.behind(of).map(end).into_iter().collect();
     }
+    let made_from = kinds.made_from(&of.ty).len();
     let kinds = kinds.of(&of.ty, name).filter(|_| is_end).unwrap_or_default();
-    kinds.into_iter().map(|kind| End { kind, name: name.clone(), address: "" }).collect()
+    let end = |kind| End { kind, made_from, name: name.clone(), address: "" };
+    kinds.into_iter().map(end).collect()
 }
 
 fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
@@ -93,12 +99,14 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
         let argument = match &param.role {
             _ if one.guesses.contains_key(&at) => {
                 let (before, after, argument) = made_up(one, at, kinds)?;
+                text.makes |= one.left_behind().any(|(place, _)| place == at);
                 text.before.extend(before);
                 text.after.extend(after);
                 argument
             }
             Role::Handle(handle) => {
                 let found = kinds.of(&of.ty, &function.c_name).filter(|_| handle.through.is_none())?;
+                let (made_from, is_lent) = (kinds.made_from(&of.ty), kinds.is_lent(&of.ty));
                 let kinds = match handle.life {
                     Life::Makes => vec![kinds.made(&of.ty, &function.c_name)?],
                     // Without an object, the call would never run.
@@ -111,7 +119,18 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
                     Life::Uses if one.keeps.contains(&at) => Life::Ends,
                     life => life,
                 };
-                text.handle((&kinds, &name, &of.ty), (life, handle.nullable));
+                if handle.life == Life::Ends {
+                    let later = made_from.iter().map(|kind| format!("if (driver_has({kind})) break;"));
+                    text.before.extend(later);
+                }
+                let is_part = one.removes.contains(&at) && handle.life == Life::Uses;
+                let owner =
+                    objects.first().filter(|(_, ends)| is_part && !ends).map(|(name, _)| name.as_str());
+                let find = match life {
+                    Life::Ends => Find::Own(owner.filter(|_| is_lent)),
+                    Life::Uses | Life::Makes => Find::Any,
+                };
+                text.handle((&kinds, &name, &of.ty), (life, handle.nullable), find);
                 // What is to end must not be another argument, too.
                 for (other, ends) in &objects {
                     if *ends || life == Life::Ends {
@@ -123,6 +142,7 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
                     text.fill(contract, &name);
                 }
                 if handle.life == Life::Makes {
+                    text.makes = true;
                     text.after.push(format!("*{name}_place = {name};"));
                 }
                 name
@@ -148,13 +168,26 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
         contract.require.iter().map(|condition| Some(format!("if (!{}) break;", in_c(condition)?)));
     let requires = requires.collect::<Option<Vec<_>>>()?;
     let called = format!("{}({})", function.c_name, arguments.join(", "));
+    let is_object = contract.returns == Returns::Handle || one.lends;
+    let made = kinds.of(&function.ret, &function.c_name).filter(|_| is_object);
+    // What it ended is gone, whether or not it worked.
+    let success = one.success.as_ref().filter(|_| text.makes && objects.iter().all(|(_, ends)| !ends));
+    if kinds.has_lent() && one.may_free {
+        text.after.insert(0, "driver_return_lent();".to_owned());
+    }
     let called = match (contract.returns, &function.ret.kind) {
-        (Returns::Handle, _) => {
-            let kind = *kinds.of(&function.ret, &function.c_name)?.first()?;
+        _ if made.is_some() => {
+            let kind = *made?.first()?;
             lengths.insert(0, format!("if (!driver_new({kind})) break;"));
-            text.after.push(format!("driver_keep({kind}, driver_made);"));
+            let owner = objects.iter().find(|(_, ends)| !ends).map_or("NULL", |(name, _)| name);
+            text.after.push(match one.lends {
+                true => format!("driver_borrow({kind}, driver_made, {owner});"),
+                false => format!("driver_keep({kind}, driver_made);"),
+            });
             format!("void *driver_made = (void *){called};")
         }
+        (Returns::Handle, _) if !one.lends => return None,
+        _ if success.is_some() => format!("if (!({called} {})) break;", success?),
         (Returns::Memory, _) => format!("free((void *){called});"),
         (_, TypeKind::Void) => format!("{called};"),
         _ => format!("(void){called};"),
@@ -196,12 +229,12 @@ fn made_up(one: &Callable, at: usize, kinds: &Kinds) -> Option<(Vec<String>, Opt
         Guess::Place => format!("void **{name} = driver_zeros(sizeof(void *));"),
         Guess::ObjectPlace => {
             let kind = kinds.behind(param)?;
-            let find = format!("void **{name} = driver_old((const int[]){{{kind}}}, 1);");
+            let find = format!("void **{name} = driver_own((const int[]){{{kind}}}, 1);");
             let ended = one.ends_object().then(|| format!("*{name} = NULL;"));
             return Some((vec![find, format!("if (!{name}) break;")], ended, format!("(void *){name}")));
         }
         Guess::TextPlace => format!("void **{name} = driver_place(driver_text(100, NULL, 0));"),
-        Guess::Structs(count) => format!("void *{name} = driver_block({count} * {});", size()),
+        Guess::Structs(count) => format!("void *{name} = driver_some({count} * {});", size()),
         Guess::EmptyStructs(count) => format!("void *{name} = driver_zeros({count} * {});", size()),
         Guess::Text => format!("void *{name} = driver_text(100, NULL, 0);"),
         Guess::Bytes(count) => format!("void *{name} = driver_chars({count});"),
@@ -215,26 +248,40 @@ fn made_up(one: &Callable, at: usize, kinds: &Kinds) -> Option<(Vec<String>, Opt
     Some((room.into_iter().chain([before]).collect(), after, format!("(void *){name}")))
 }
 
+/// Which objects a call may get.
+#[derive(Debug, Clone, Copy)]
+enum Find<'a> {
+    Any,
+    /// Those that the driver may end, or else those that this variable's object lent.
+    Own(Option<&'a str>),
+}
+
 /// The lines of a call.
 #[derive(Debug, Default)]
 struct Text {
     functions: Vec<String>,
     before: Vec<String>,
     after: Vec<String>,
+    /// Whether it leaves an object at an address that it gets.
+    makes: bool,
 }
 
 impl Text {
-    fn handle(&mut self, (kinds, name, ty): (&[usize], &str, &CType), (life, nullable): (Life, bool)) {
+    fn handle(
+        &mut self,
+        (kinds, name, ty): (&[usize], &str, &CType),
+        (life, nullable): (Life, bool),
+        find: Find,
+    ) {
         let place = format!("{name}_place");
         let spelling = variable_type(ty);
         let numbers: Vec<String> = kinds.iter().map(usize::to_string).collect();
-        self.before.push(match (life, kinds) {
-            (Life::Makes, [kind, ..]) => format!("void **{place} = driver_new({kind});"),
-            _ => format!(
-                "void **{place} = driver_old((const int[]){{{}}}, {});",
-                numbers.join(", "),
-                kinds.len()
-            ),
+        let all = format!("(const int[]){{{}}}, {}", numbers.join(", "), kinds.len());
+        self.before.push(match (life, kinds, find) {
+            (Life::Makes, [kind, ..], _) => format!("void **{place} = driver_new({kind});"),
+            (_, _, Find::Any) => format!("void **{place} = driver_old({all});"),
+            (_, _, Find::Own(None)) => format!("void **{place} = driver_own({all});"),
+            (_, _, Find::Own(Some(owner))) => format!("void **{place} = driver_part({all}, {owner});"),
         });
         if nullable && life != Life::Makes {
             self.before.push(format!("{spelling} {name} = {place} && !driver_is_null() ? *{place} : NULL;"));

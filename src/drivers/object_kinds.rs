@@ -15,24 +15,31 @@ pub(super) struct Kinds {
     of: BTreeMap<String, (Vec<String>, usize)>,
     /// The structs that some function makes.
     made: BTreeSet<String>,
+    /// The structs that are made from objects of a struct: an iterator may not outlive its list.
+    made_from: BTreeMap<String, BTreeSet<String>>,
     pub count: usize,
+    /// The structs of which objects are lent by others.
+    lent: BTreeSet<String>,
 }
 
 impl Kinds {
     pub fn of_all(all: &[Callable]) -> Self {
         let mut of: BTreeMap<String, (Vec<String>, usize)> = BTreeMap::new();
-        let returned = all.iter().filter(|one| one.contract.returns == Returns::Handle);
+        let returned = |is: fn(&Callable) -> bool| {
+            all.iter().filter(move |one| is(one)).filter_map(|one| object_behind(&one.function.ret))
+        };
+        // What is lent and no function takes is of no use.
+        let all_taken: BTreeSet<&str> = all.iter().flat_map(taken).map(|(key, _)| key).collect();
+        let lent: BTreeSet<&str> = returned(|one| one.lends).filter(|key| all_taken.contains(key)).collect();
         let mut returned: BTreeSet<&str> =
-            returned.filter_map(|one| object_behind(&one.function.ret)).collect();
+            returned(|one| one.contract.returns == Returns::Handle && !one.lends).collect();
         returned.extend(all.iter().flat_map(|one| one.left_behind().map(|(_, key)| key)));
-        of.extend(returned.iter().map(|key| ((*key).to_owned(), Default::default())));
+        of.extend(returned.union(&lent).map(|key| ((*key).to_owned(), Default::default())));
         for one in all {
-            let params = one.function.params.iter().zip(&one.contract.params);
-            for (ty, role) in params.map(|(param, of)| (&param.ty, &of.role)) {
-                let (Some(key), Some(handle)) = (object_behind(ty), role.handle()) else { continue };
+            for (key, life) in taken(one) {
                 let (makers, _) = of.entry(key.to_owned()).or_default();
                 // What ends an object that a function returned must not get one in the caller's memory.
-                if handle.life == Life::Makes && !returned.contains(key) {
+                if life == Life::Makes && !returned.contains(key) {
                     makers.push(one.function.c_name.clone());
                 }
             }
@@ -41,9 +48,12 @@ impl Kinds {
         for (key, (makers, first)) in &mut of {
             *first = count;
             count += makers.len().max(1);
-            made.extend((!makers.is_empty() || returned.contains(key.as_str())).then(|| key.clone()));
+            let is_made =
+                !makers.is_empty() || returned.contains(key.as_str()) || lent.contains(key.as_str());
+            made.extend(is_made.then(|| key.clone()));
         }
-        Self { of, made, count }
+        let made_from = made_from(all);
+        Self { lent: lent.into_iter().map(str::to_owned).collect(), of, made, made_from, count }
     }
 
     /// The kinds behind a pointer that a function gets: the makers whose names are most like its own.
@@ -53,6 +63,29 @@ impl Kinds {
         let Some(best) = makers.iter().map(common).max() else { return Some(vec![*first]) };
         let alike = makers.iter().enumerate().filter(|(_, maker)| common(maker) == best);
         Some(alike.map(|(at, _)| first + at).collect())
+    }
+
+    /// The kinds of the objects that are made from others of this kind, directly or not.
+    pub fn made_from(&self, pointer: &CType) -> Vec<usize> {
+        let (mut found, mut open) = (BTreeSet::new(), vec![object_behind(pointer)]);
+        while let Some(key) = open.pop() {
+            let next = key.and_then(|key| self.made_from.get(key)).into_iter().flatten();
+            open.extend(next.filter(|key| found.insert(key.as_str())).map(|key| Some(key.as_str())));
+        }
+        // Where two structs are made from each other, nothing says which one goes first.
+        let own = object_behind(pointer).is_some_and(|key| found.contains(key));
+        let kinds = found.into_iter().filter(|_| !own).filter_map(|key| self.of.get(key));
+        kinds.flat_map(|(makers, first)| *first..first + makers.len().max(1)).collect()
+    }
+
+    /// Whether functions lend objects.
+    pub fn has_lent(&self) -> bool {
+        !self.lent.is_empty()
+    }
+
+    /// Whether functions lend what is behind this pointer.
+    pub fn is_lent(&self, pointer: &CType) -> bool {
+        object_behind(pointer).is_some_and(|key| self.lent.contains(key))
     }
 
     /// Whether there ever is an object behind this pointer.
@@ -71,6 +104,27 @@ impl Kinds {
         let (makers, first) = self.of.get(object_behind(pointer)?)?;
         makers.iter().position(|maker| maker == function).map(|at| first + at)
     }
+}
+
+/// The structs of the objects that a function gets, and what it does with these.
+fn taken<'a>(one: &'a Callable) -> impl Iterator<Item = (&'a str, Life)> {
+    let params = one.function.params.iter().zip(&one.contract.params);
+    params.filter_map(|(param, of)| Some((object_behind(&param.ty)?, of.role.handle()?.life)))
+}
+
+fn made_from(all: &[Callable]) -> BTreeMap<String, BTreeSet<String>> {
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for one in all {
+        let by_life = |life| taken(one).filter(move |(_, own)| *own == life).map(|(key, _)| key);
+        let returned = object_behind(&one.function.ret);
+        let returned = returned.filter(|_| one.contract.returns == Returns::Handle && !one.lends);
+        for made in by_life(Life::Makes).chain(returned) {
+            for from in by_life(Life::Uses).filter(|from| *from != made) {
+                found.entry(from.to_owned()).or_default().insert(made.to_owned());
+            }
+        }
+    }
+    found
 }
 
 /// The struct behind a pointer, or the name of a pointer that leads to objects of another kind.

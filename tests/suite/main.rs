@@ -39,6 +39,7 @@ mod drivers_files;
 mod drivers_focus;
 mod drivers_hostile;
 mod drivers_learned;
+mod drivers_objects;
 mod drivers_padding;
 mod drivers_programs;
 mod drivers_structs;

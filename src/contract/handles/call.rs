@@ -1,6 +1,6 @@
 //! Calls of functions as programs make them, for drivers: effects that no harness can compare are no obstacle.
 
-use super::guess::Guess;
+use super::guess::{DEPTH, Guess};
 use super::{FILE, Handles};
 use crate::contract::constructors::{record, target};
 use crate::contract::infer::roles_where;
@@ -9,26 +9,50 @@ use crate::contract::parameter_roles::{self, prototype};
 use crate::contract::types::{Contract, Life, Returns, Role, Sequence};
 use crate::contract::{borrowed, callback, likely};
 use crate::libc_facts::{Effect, effect, only_computes, opens};
-use crate::symbol::{Function, Param, TypeKind};
-use std::collections::BTreeMap;
+use crate::symbol::{Access, Function, Param, TypeKind, UseKind};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Structs of which functions make objects.
+#[derive(Debug, Default)]
+pub struct Origins {
+    /// Those with a constructor.
+    made: BTreeSet<String>,
+    /// Those of which a function returns new objects.
+    returned: BTreeSet<String>,
+    /// Those, and the ones of which functions lend objects, or fill those that a caller has.
+    all: BTreeSet<String>,
+}
 
 impl Handles<'_> {
     /// How a program may call the function, whether or not a harness can compare what it does. `None` where nothing is
     /// known of an argument.
-    pub fn call(&self, function: &Function) -> Option<(Contract, BTreeMap<usize, Guess>)> {
-        if function.unsupported.is_some() || function.is_variadic || !self.is_harmless(function) {
+    pub fn call(&self, function: &Function, origins: &Origins) -> Option<(Contract, BTreeMap<usize, Guess>)> {
+        if !self.is_callable(function) {
             return None;
         }
         let of = self.record_of(function).or_else(|| self.left_record(function));
-        let life = of.map_or(Life::Uses, |of| self.life(of, function));
         let first = of.and_then(|of| self.first_handle(of, function));
+        let life = of.map_or(Life::Uses, |of| match first {
+            Some(first) if !origins.made.contains(of) && self.fills(function, first) => Life::Makes,
+            // What links a node into a list sets most of its fields, too.
+            Some(_) if origins.returned.contains(of) => match self.life(of, function) {
+                Life::Makes => Life::Uses,
+                life => life,
+            },
+            _ => self.life(of, function),
+        });
         let (mut roles, mut guesses) = (Vec::new(), BTreeMap::new());
         let plain = roles_where(self.library, self.facts, function, (MAX_OF_STEP, true));
         let calls_back = function.params.iter().any(|param| prototype(&param.ty).is_some());
         for (index, (param, plain)) in function.params.iter().zip(plain).enumerate() {
             let facts = self.facts.of(function, index);
-            let is_handle =
-                |key: &&str| self.left.contains(key) || self.is_handle(key) && !self.inner.contains_key(*key);
+            // An array of structs is no object, and where no function makes an object, the caller makes it up.
+            let is_handle = |key: &&str| {
+                let is_array = matches!(param.ty.kind, TypeKind::Array { .. });
+                let is_known =
+                    self.left.contains(key) || self.is_handle(key) && !self.inner.contains_key(*key);
+                is_known && !is_array && origins.all.contains(*key)
+            };
             let of_struct = target(&param.ty).and_then(record).filter(is_handle).map(|_| match first {
                 Some(first) if first == index => life,
                 _ => Life::Uses,
@@ -78,7 +102,10 @@ impl Handles<'_> {
             let known = &self.library.records[of];
             let is_returned = self.constructors.of_record(of).iter().any(|maker| self.returns_new(maker, of));
             let by_caller = !is_returned && !self.left.contains(of);
-            let (buffers, texts) = if by_caller { self.fields(known) } else { Default::default() };
+            // What a function fills, the caller leaves alone.
+            let is_filled = !origins.made.contains(of);
+            let (buffers, texts) =
+                if by_caller && !is_filled { self.fields(known) } else { Default::default() };
             let (makers, operations, enders) = Default::default();
             let of = known.rust_name.clone();
             Box::new(Sequence {
@@ -93,7 +120,8 @@ impl Handles<'_> {
                 enders,
             })
         });
-        let is_new = of.is_some_and(|of| self.returns_new(function, of)) || self.returns_named(function);
+        let is_new = of.is_some_and(|of| self.returns_new(function, of)) && !self.lends(function)
+            || self.returns_named(function);
         let returns = if is_new { Returns::Handle } else { Returns::Nothing };
         let mut contract = Contract { sequence, ..self.contract_of(function, roles, returns) };
         for (param, of) in contract.params.iter_mut().zip(&function.params) {
@@ -102,6 +130,67 @@ impl Handles<'_> {
             }
         }
         Some((contract, guesses))
+    }
+
+    fn is_callable(&self, function: &Function) -> bool {
+        function.unsupported.is_none() && !function.is_variadic && self.is_harmless(function)
+    }
+
+    /// Where the objects of each struct come from, among these functions.
+    pub fn origins<'f>(&self, functions: impl Iterator<Item = &'f Function>) -> Origins {
+        let functions: Vec<&Function> = functions.filter(|function| self.is_callable(function)).collect();
+        let mut made: BTreeSet<String> = BTreeSet::new();
+        for function in &functions {
+            let left = self.left_record(function).map(str::to_owned);
+            let of = self.record_of(function).filter(|of| self.life(of, function) == Life::Makes);
+            made.extend(left.into_iter().chain(of.map(str::to_owned)));
+        }
+        let all = functions.iter().filter_map(|of| Some((*of, target(&of.ret).and_then(record)?)));
+        let (lent, new): (Vec<_>, Vec<_>) = all.partition(|(function, _)| self.lends(function));
+        let lent = lent.into_iter().map(|(_, of)| of);
+        let returned = new.into_iter().filter(|(function, of)| self.returns_new(function, of));
+        let filled = functions.iter().filter_map(|function| {
+            let of = self.record_of(function)?;
+            self.fills(function, self.first_handle(of, function)?).then_some(of)
+        });
+        let all = lent.chain(filled).map(str::to_owned).chain(made.iter().cloned()).collect();
+        Origins { returned: returned.map(|(_, of)| of.to_owned()).collect(), made, all }
+    }
+
+    /// Whether the result is a pointer to a struct that another object keeps.
+    pub fn lends(&self, function: &Function) -> bool {
+        target(&function.ret).filter(|to| record(to).is_some()).is_some_and(|to| {
+            // Nobody frees what is `const`.
+            to.is_const || !self.allocates(function) && !self.calls_back(function)
+        })
+    }
+
+    /// Whether the function, or a callee, may free memory.
+    pub fn may_free(&self, function: &Function) -> bool {
+        self.reaches(function, &["free", "realloc", "reallocarray"]) || self.calls_back(function)
+    }
+
+    fn calls_back(&self, function: &Function) -> bool {
+        let mut reached = self.facts.index.reached(function);
+        let is_allocator = |key| self.library.allocators.contains_key(key);
+        reached.any(|of| of.indirect_calls > 0 || of.globals_read.iter().any(is_allocator))
+    }
+
+    /// The fields that constructors of a struct set: what these lead to belongs to the library.
+    pub fn set_by_constructors(&self, of: &str) -> BTreeSet<&str> {
+        let makers = self.constructors.of_record(of).iter();
+        let makers = makers.filter_map(|maker| maker.params.get(self.first_handle(of, maker)?));
+        let set = makers.flat_map(|param| &param.uses).filter_map(|used| match &used.kind {
+            UseKind::Field { name, access: Access::Write } => Some(name.as_str()),
+            _ => None,
+        });
+        set.collect()
+    }
+
+    /// Whether a function, or a callee, writes to a struct before it reads it.
+    fn fills(&self, function: &Function, index: usize) -> bool {
+        target(&function.params[index].ty).is_some_and(|to| !to.is_const)
+            && self.first_access(function, index, DEPTH) == Some(Access::Write)
     }
 
     /// Whether inputs may choose the arguments. A function that reaches files must get the handle or the path of one;

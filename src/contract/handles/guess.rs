@@ -18,7 +18,7 @@ const SEVERAL: usize = 64;
 const LONG: usize = 4096;
 
 /// How deep callees are asked whether they take null.
-const DEPTH: usize = 4;
+pub(super) const DEPTH: usize = 4;
 
 /// An argument of a parameter without a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -142,7 +142,7 @@ impl<'a> Handles<'a> {
             }
             TypeKind::Record(_) if flat(self.library, to) => Some(Guess::Structs(several)),
             TypeKind::Record(_) if has_no_pointer(self.library, to) => Some(Guess::EmptyStructs(several)),
-            TypeKind::Record(key) if !to.is_const && facts.writes => {
+            TypeKind::Record(key) if !to.is_const && (facts.writes || facts.stored) => {
                 let is_known = self.library.records.get(key).is_some_and(|record| record.complete);
                 is_known.then_some(Guess::EmptyStructs(several))
             }
@@ -176,7 +176,7 @@ impl<'a> Handles<'a> {
         })
     }
 
-    fn reaches(&self, function: &Function, names: &[&str]) -> bool {
+    pub(super) fn reaches(&self, function: &Function, names: &[&str]) -> bool {
         let mut reached = self.facts.index.reached(function).flat_map(|of| &of.externs);
         reached.any(|name| names.contains(&name.as_str()))
     }
@@ -188,8 +188,12 @@ impl<'a> Handles<'a> {
 
     /// The parameter that counts what is behind another one.
     fn count(&self, function: &Function, index: usize) -> Option<usize> {
-        let counted = partner(self.facts, function, index, &function.params[index])?;
-        function.params.iter().position(|other| other.name == counted)
+        let counted = partner(self.facts, function, index, &function.params[index]);
+        let named = counted.and_then(|counted| function.params.iter().position(|of| of.name == counted));
+        // A callee may count where this function does not; an array is followed by its number of elements.
+        let is_array = matches!(function.params[index].ty.kind, TypeKind::Array { .. });
+        let behind = function.params.get(index + 1).filter(|of| matches!(of.ty.kind, TypeKind::Int { .. }));
+        named.or_else(|| behind.filter(|_| is_array).map(|_| index + 1))
     }
 
     /// Whether the function surely survives null there. It may not if one callee asks for null, and another one, or the function
@@ -229,7 +233,7 @@ impl<'a> Handles<'a> {
     }
 
     /// Whether the function or a callee allocates. One that does not can only lend an object of another owner.
-    fn allocates(&self, function: &Function) -> bool {
+    pub(super) fn allocates(&self, function: &Function) -> bool {
         let reached: Vec<&Function> = self.facts.index.reached(function).collect();
         reached.iter().flat_map(|of| &of.externs).any(|name| allocates(name))
             || reached
@@ -253,7 +257,7 @@ impl<'a> Handles<'a> {
     }
 
     /// What a function, or a callee, does first with what a pointer leads to.
-    fn first_access(&self, function: &Function, index: usize, depth: usize) -> Option<Access> {
+    pub(super) fn first_access(&self, function: &Function, index: usize, depth: usize) -> Option<Access> {
         let uses = function.params.get(index)?.uses.iter();
         uses.filter_map(|used| match &used.kind {
             UseKind::Deref(access) | UseKind::Index { access, .. } | UseKind::Field { access, .. } => {

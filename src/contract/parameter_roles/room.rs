@@ -56,9 +56,10 @@ impl Rules for Room {
         let bytes = format!("{} * {size}", self.len);
         // C that gets no length may look for a NUL.
         let is_text = matches!(place.target().kind, TypeKind::Int { plain_char: true, .. });
-        Some(match is_text && !self.is_output() {
-            true => InDriver::pointer(place, &format!("driver_chars({bytes})")),
-            false => InDriver::memory(place, self.direction, &bytes),
+        let make = if is_text { "driver_chars" } else { "driver_some" };
+        Some(match self.is_output() {
+            true => InDriver::memory(place, self.direction, &bytes),
+            false => InDriver::pointer(place, &format!("{make}({bytes})")),
         })
     }
 
