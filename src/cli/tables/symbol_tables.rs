@@ -9,7 +9,7 @@ use crate::project::listing::Cause;
 use crate::report::{Table, printable};
 use crate::store::Totals;
 use crate::symbol::SymbolName;
-use crate::verdict::Grade;
+use crate::verdict::{Grade, Measured};
 use serde_json::{Value, json};
 
 /// Judgements as a table, with the basis of each.
@@ -35,7 +35,12 @@ fn remarks(judgement: &Judgement) -> String {
     if judgement.contract_learned {
         parts.push("contract from calls of drivers".into());
     }
-    // For a weak port, the reasons already say this.
+    // For a weak port, the reasons already say this, and the next.
+    if let (Grade::Verified, Measured::Yes(kills)) = (judgement.grade, &judgement.proofs.kills)
+        && kills.reached < kills.total
+    {
+        parts.push(format!("{} of C survived", count(kills.total - kills.reached, "mutant")));
+    }
     if judgement.grade != Grade::Weak {
         parts.extend(calls_c(&judgement.callees_in_c));
     }

@@ -85,7 +85,10 @@ pub fn of_symbols(
 /// Why a function has nothing to replay.
 fn no_inputs(judge: &Judge, planned: &FunctionPlan) -> Option<String> {
     match &planned.judgeable {
-        Judgeable::NotYet(why) => Some(format!("it has no harness: {why}")),
+        Judgeable::NotYet(why) => Some(format!(
+            "it has no harness, in which inputs run ({why}); `cargo implfuzz drivers --check {}` measures drivers",
+            planned.function.name
+        )),
         Judgeable::Yes(_) if !judge.campaign(Path::new(""), planned).has_inputs() => {
             let name = &planned.function.name;
             Some(format!("no run has left inputs: `cargo implfuzz coverage {name}` makes some"))

@@ -5,7 +5,7 @@ use super::last_judgement::with_drivers;
 use crate::audit::AuditReport;
 use crate::contract::types::Judgeable;
 use crate::digest::sha256;
-use crate::drivers::{KnownReach, Reachability};
+use crate::drivers::{KnownReach, Reachability, known_reach};
 use crate::error::{Error, ErrorKind, Result};
 use crate::evidence::fingerprint::Fingerprint;
 use crate::evidence::lock::Lock;
@@ -14,8 +14,8 @@ use crate::judge::in_place::Evidence;
 use crate::judge::proofs::{self, Grounds, Linked, Ran};
 use crate::judge::{Judge, Judging, Outcome, PortRun};
 use crate::platform::process::Interrupt;
-use crate::project::FunctionPlan;
 use crate::project::ported::Ported;
+use crate::project::{FunctionPlan, Project};
 use crate::store::Store;
 use crate::symbol::SymbolName;
 use crate::verdict::{Grade, Measured, Proofs, RunStats, Verdict};
@@ -217,7 +217,7 @@ impl<'p> Trial<'p> {
                 let verdict = Verdict::Vacuous { reason, stats: RunStats::default() };
                 self.with_run((verdict, Measured::default()), judging, grounds)
             }
-            (Some(outcome), _) => self.without_run(&self.without_drivers(outcome), judging),
+            (Some(outcome), _) => self.without_run(&self.without_drivers(outcome, judge.project)?, judging),
             (None, Some(ran)) => match (&self.ask, &ran.0) {
                 (Ask::Short(known), Verdict::Unrefuted(_)) => Ok((**known).clone()),
                 // A short run asks no driver; and what C does in the harness, or does not, is not the port's fault.
@@ -240,14 +240,27 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Says of a port that drivers judged, and no longer do, which they were.
-    fn without_drivers(&self, outcome: &Outcome) -> Outcome {
+    /// Says of a port that only drivers could judge why none does.
+    fn without_drivers(&self, outcome: &Outcome, project: &Project) -> Result<Outcome> {
         let mut outcome = outcome.clone();
-        if outcome.grade == Grade::Unverifiable && !self.drivers_before.is_empty() {
+        if outcome.grade != Grade::Unverifiable {
+            return Ok(outcome);
+        }
+        if !self.drivers_before.is_empty() {
             let drivers = self.drivers_before.join(", ");
             outcome.shortcomings.push(format!("it was judged with {drivers}, and no driver judges it now"));
+        } else if self.ask.is_whole() {
+            outcome.shortcomings.push(
+                match known_reach(project)?.map(|reach| reach.of(&self.planned.function)) {
+                    None => "a driver could judge it: `cargo implfuzz drivers --new calls`".to_owned(),
+                    Some(Reachability::Reached) => {
+                        "drivers reach it, but judged no call: the messages above say why".to_owned()
+                    }
+                    Some(other) => other.remark(),
+                },
+            );
         }
-        outcome
+        Ok(outcome)
     }
 
     fn without_run(&self, outcome: &Outcome, judging: &mut Judging) -> Result<Judgement> {

@@ -86,7 +86,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         Judgeable::Yes(_) => None,
     }) {
         return Err(Error::new(ErrorKind::Usage, format!("`{name}` has no contract to check: {why}"))
-            .help("`cargo implfuzz contract --check --all` checks all functions that have one"));
+            .help(format!("if a driver calls it: cargo implfuzz drivers --check {name}")));
     }
     let seconds = args.seconds.unwrap_or(project.config.grade.mutant_seconds);
     let mut judging = Judging { judge: &judge, store: &mut store, reporter: reporter.as_mut(), run: None };

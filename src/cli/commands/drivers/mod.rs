@@ -4,6 +4,7 @@ mod new_driver;
 pub mod write;
 
 use self::new_driver::Of;
+use crate::cli::filter;
 use crate::cli::session::Session;
 use crate::count::count;
 use crate::drivers::{self, FaultPlace, Inputs, Measured, PortJudged, Report};
@@ -13,12 +14,13 @@ use crate::in_place::run::Judged;
 use crate::in_place::values::Differing;
 use crate::judge::Judge;
 use crate::project::ported::Ported;
-use crate::project::{Options, Settings};
+use crate::project::{Options, Project, Settings};
 use crate::report::{Table, printable};
-use crate::symbol::SymbolName;
+use crate::symbol::{SymbolKey, SymbolName};
 use crate::verdict::condition;
 use camino::Utf8PathBuf;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Fuzz the library through its drivers, and show which functions they reach
@@ -27,7 +29,11 @@ use std::path::{Path, PathBuf};
 /// unless [drivers] in implfuzz.toml names some of them. For each function that no driver reaches, it shows the nearest
 /// caller that a driver does reach.
 #[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("judged").args(["check", "ports"]).multiple(true)))]
 pub struct Args {
+    /// With --check or --ports: only these functions; --check lists their mutants that no call kills
+    #[arg(value_name = "SYMBOL", requires = "judged")]
+    symbols: Vec<String>,
     /// Fuzz each driver for N seconds [default: drivers.seconds]
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
@@ -80,12 +86,19 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         project.config.drivers.seconds = seconds;
     }
     let interrupt = &session.interrupt;
+    let wanted = match &args.symbols[..] {
+        [] => None,
+        names => Some(numbers(&project, names)?),
+    };
     if args.write {
         return write::run(session, (&project, &mut store), reporter);
     }
     let report = drivers::run(&project, Inputs::Fuzzed, interrupt, reporter.as_mut())?;
     let faults = drivers::fault_places(&project, &report, interrupt)?;
-    let reached: Vec<usize> = report.reached().into_iter().collect();
+    let reached: Vec<usize> = match &wanted {
+        Some(wanted) => wanted.intersection(&report.reached()).copied().collect(),
+        None => report.reached().into_iter().collect(),
+    };
     let measured = match args.check {
         true => Some(drivers::measure(&project, &report, &reached, interrupt, reporter.as_mut())?),
         false => None,
@@ -105,7 +118,10 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         "drivers",
         &as_json((&report, &faults), (measured.as_deref(), ports.as_deref()), &names),
         || {
-            let text = text((&report, &faults), (measured.as_deref(), ports.as_deref()), names.len());
+            let mut text = text((&report, &faults), (measured.as_deref(), ports.as_deref()), names.len());
+            if wanted.is_some() {
+                text += &survivors(measured.as_deref().unwrap_or_default(), &project);
+            }
             if project.calls.0.is_empty() { text + LEARN } else { text }
         },
     );
@@ -117,6 +133,28 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         _ if !report.left_out.is_empty() => ExitCode::Incomplete,
         _ => ExitCode::Ok,
     })
+}
+
+/// The positions of these functions in the library.
+fn numbers(project: &Project, names: &[String]) -> Result<BTreeSet<usize>> {
+    let named = filter::named(project, names)?;
+    let all = project.library.functions.iter().enumerate();
+    let is_named = |key: &SymbolKey| named.iter().any(|planned| planned.function.key == *key);
+    Ok(all.filter(|(_, function)| is_named(&function.key)).map(|(number, _)| number).collect())
+}
+
+/// The mutants that no call kills, by line.
+fn survivors(measured: &[Measured], project: &Project) -> String {
+    let mut text = String::new();
+    for one in measured {
+        let function = project.library.functions.iter().find(|function| function.name == one.symbol);
+        let file = function.map(|function| function.place.file.to_string()).unwrap_or_default();
+        for mutant in one.survivors() {
+            text +=
+                &format!("{}: {file}:{}: survived: {}\n", one.symbol, mutant.line, printable(&mutant.what));
+        }
+    }
+    text
 }
 
 /// `--build`: nothing runs, so the machine needs no sandbox.
