@@ -25,7 +25,7 @@ static size_t driver_block_count, driver_bytes;
 static int driver_is_full;
 static void *driver_objects[DRIVER_KINDS][DRIVER_OBJECTS];
 {%- if lent %}
-/* What keeps those that other objects lend: the driver ends none of them. */
+/* The owners of lent objects, of which the driver ends none; NULL for its own. */
 static const void *driver_owners[DRIVER_KINDS][DRIVER_OBJECTS];
 {%- endif %}
 {%- if streams %}
@@ -144,7 +144,7 @@ static inline void *driver_block(size_t bytes)
     return block;
 }
 
-/* The same, of which the input mostly fills no more than the start. */
+/* The same; the input fills its start, mostly less than 64 bytes. */
 static inline void *driver_some(size_t bytes)
 {
     void *block = driver_zeros(bytes);
@@ -253,7 +253,7 @@ static inline void **driver_new(int kind)
     return NULL;
 }
 
-/* Keeps an object that the library made, once; where it is new. */
+/* Keeps an object that the library made, once. Returns its place, or NULL if it is not new or there is no room. */
 static inline void **driver_keep(int kind, void *object)
 {
     void **place = object ? driver_new(kind) : NULL;
@@ -274,6 +274,7 @@ static inline void driver_borrow(int kind, void *object, const void *owner)
         driver_owners[kind][place - driver_objects[kind]] = owner ? owner : driver_owners;
 }
 
+/* Forgets all objects that belong to others. */
 static inline void driver_return_lent(void)
 {
     for (size_t kind = 0; kind < DRIVER_KINDS; kind++)
@@ -304,6 +305,7 @@ static inline void **driver_find(const int *kinds, size_t count, const void *own
     return NULL;
 }
 
+/* Whether there is an object of this kind. */
 static inline int driver_has(int kind)
 {
     for (size_t at = 0; at < DRIVER_OBJECTS; at++)
@@ -324,7 +326,7 @@ static inline void **driver_own(const int *kinds, size_t count)
 }
 {%- if lent %}
 
-/* One that another object lent. */
+/* One that this owner lent. */
 static inline void **driver_part(const int *kinds, size_t count, const void *owner)
 {
     return driver_find(kinds, count, owner, 0);

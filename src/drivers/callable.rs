@@ -1,6 +1,6 @@
 //! The functions that a driver can call: their contracts, and what it makes up where these say nothing.
 
-use crate::contract::handles::{Guess, Handles, is_named_as_end};
+use crate::contract::handles::{Guess, Handles, Origins, is_named_as_end};
 use crate::contract::pointer_facts::{FactTable, Facts};
 use crate::contract::types::Contract;
 use crate::project::FunctionPlan;
@@ -51,50 +51,51 @@ pub fn callables<'l>(library: &'l Library, planned: &[FunctionPlan]) -> Vec<Call
     let external =
         || library.functions.iter().filter(|of| of.linkage == Linkage::External && !of.is_variadic);
     let origins = handles.origins(external());
-    let contract = |function: &Function| {
+    let callable = |function: &'l Function| {
         let planned = planned.iter().find(|planned| planned.function.key == function.key)?;
-        let own = planned.judgeable.contract().filter(|own| own.params.len() == function.params.len());
-        let has_object = function.params.iter().any(|param| handles.named_object(&param.ty).is_some());
-        let own = own.filter(|_| planned.edited || !has_object);
-        let (contract, guesses) =
-            own.cloned().map(|own| (own, BTreeMap::new())).or_else(|| handles.call(function, &origins))?;
-        let all = 0..function.params.len();
-        let doubtful = all.filter(|at| !planned.edited && !handles.survives_null(function, *at));
-        Some((contract, guesses, doubtful.collect()))
-    };
-    let is_edited = |function: &Function| {
-        planned.iter().any(|planned| planned.edited && planned.function.key == function.key)
-    };
-    let callable = |function| {
-        let (mut contract, guesses, rarely_null) = contract(function)?;
-        let of = contract.sequence.as_ref().map(|sequence| sequence.of.as_str());
-        let record = of.and_then(|of| library.records.iter().find(|(_, record)| record.rust_name == of));
-        if let (Some(sequence), Some((key, _)), false) = (&mut contract.sequence, record, is_edited(function))
-        {
-            let set = handles.set_by_constructors(key);
-            sequence.buffers.retain(|(field, _)| !set.contains(field.as_str()));
-            sequence.texts.retain(|field| !set.contains(field.as_str()));
-        }
-        let (keeps, removes) = kept(function, &contract, &facts);
-        Some(Callable {
-            function,
-            contract,
-            guesses,
-            rarely_null,
-            filled: record.map(|(key, _)| key.as_str()),
-            keeps,
-            removes,
-            lends: handles.lends(function),
-            may_free: handles.may_free(function),
-            success: success(function),
-        })
+        callable((library, &facts, &handles), &origins, function, planned)
     };
     external().filter_map(callable).collect()
 }
 
+fn callable<'l>(
+    (library, facts, handles): (&'l Library, &FactTable, &Handles),
+    origins: &Origins,
+    function: &'l Function,
+    planned: &FunctionPlan,
+) -> Option<Callable<'l>> {
+    let own = planned.judgeable.contract().filter(|own| own.params.len() == function.params.len());
+    let has_object = function.params.iter().any(|param| handles.named_object(&param.ty).is_some());
+    let own = own.filter(|_| planned.edited || !has_object);
+    let (mut contract, guesses) =
+        own.cloned().map(|own| (own, BTreeMap::new())).or_else(|| handles.call(function, origins))?;
+    let of = contract.sequence.as_ref().map(|sequence| sequence.of.as_str());
+    let record = of.and_then(|of| library.records.iter().find(|(_, record)| record.rust_name == of));
+    if let (Some(sequence), Some((key, _)), false) = (&mut contract.sequence, record, planned.edited) {
+        let set = handles.set_by_constructors(key);
+        sequence.buffers.retain(|(field, _)| !set.contains(field.as_str()));
+        sequence.texts.retain(|field| !set.contains(field.as_str()));
+    }
+    let all = 0..function.params.len();
+    let doubtful = all.filter(|at| !planned.edited && !handles.survives_null(function, *at));
+    let (keeps, removes) = kept(function, &contract, facts);
+    Some(Callable {
+        function,
+        contract,
+        guesses,
+        rarely_null: doubtful.collect(),
+        filled: record.map(|(key, _)| key.as_str()),
+        keeps,
+        removes,
+        lends: handles.lends(function),
+        may_free: handles.may_free(function),
+        success: success(function),
+    })
+}
+
 /// The parameters whose objects a function frees, or stores in the object of another parameter. If both store each other,
-/// as a list and its items do, nothing says which one keeps the other. And those that it frees beside an object that it
-/// leaves.
+/// as a list and its items do, nothing says which one keeps the other. Second, those of them that it frees while another
+/// argument's object stays.
 fn kept(function: &Function, contract: &Contract, facts: &FactTable) -> (BTreeSet<usize>, BTreeSet<usize>) {
     let of: Vec<(usize, Facts)> = (0..contract.params.len())
         .filter(|at| contract.params[*at].role.handle().is_some())

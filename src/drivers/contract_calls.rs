@@ -5,7 +5,7 @@ use super::callable::Callable;
 use super::object_kinds::{Kinds, object_behind};
 use crate::contract::handles::{Guess, is_named_as_end};
 use crate::contract::parameter_roles::in_driver::{variable, variable_type};
-use crate::contract::parameter_roles::{InDriver, Life, ParameterContext, Role};
+use crate::contract::parameter_roles::{Handle, InDriver, Life, ParameterContext, Role};
 use crate::contract::preconditions::in_c;
 use crate::contract::types::{Contract, Returns};
 use crate::error::{Error, ErrorKind, Result};
@@ -93,7 +93,7 @@ fn ended(one: &Callable, kinds: &Kinds) -> Vec<End> {
 fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
     let Callable { function, contract, .. } = one;
     let mut text = Text::default();
-    let (mut arguments, mut lengths, mut objects) = (Vec::new(), Vec::new(), Vec::<(String, bool)>::new());
+    let (mut arguments, mut lengths) = (Vec::new(), Vec::new());
     for (at, (param, of)) in contract.params.iter().zip(&function.params).enumerate() {
         let lines_before = text.before.len();
         let argument = match &param.role {
@@ -104,49 +104,7 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
                 text.after.extend(after);
                 argument
             }
-            Role::Handle(handle) => {
-                let found = kinds.of(&of.ty, &function.c_name).filter(|_| handle.through.is_none())?;
-                let (made_from, is_lent) = (kinds.made_from(&of.ty), kinds.is_lent(&of.ty));
-                let kinds = match handle.life {
-                    Life::Makes => vec![kinds.made(&of.ty, &function.c_name)?],
-                    // Without an object, the call would never run.
-                    Life::Uses | Life::Ends if !handle.nullable && !kinds.has_objects(&of.ty) => return None,
-                    Life::Uses | Life::Ends => found,
-                };
-                let name = variable(&param.name);
-                // The driver must not end an object that another one keeps.
-                let life = match handle.life {
-                    Life::Uses if one.keeps.contains(&at) => Life::Ends,
-                    life => life,
-                };
-                if handle.life == Life::Ends {
-                    let later = made_from.iter().map(|kind| format!("if (driver_has({kind})) break;"));
-                    text.before.extend(later);
-                }
-                let is_part = one.removes.contains(&at) && handle.life == Life::Uses;
-                let owner =
-                    objects.first().filter(|(_, ends)| is_part && !ends).map(|(name, _)| name.as_str());
-                let find = match life {
-                    Life::Ends => Find::Own(owner.filter(|_| is_lent)),
-                    Life::Uses | Life::Makes => Find::Any,
-                };
-                text.handle((&kinds, &name, &of.ty), (life, handle.nullable), find);
-                // What is to end must not be another argument, too.
-                for (other, ends) in &objects {
-                    if *ends || life == Life::Ends {
-                        text.before.push(format!("if ((void *){name} == (void *){other}) break;"));
-                    }
-                }
-                objects.push((name.clone(), life == Life::Ends));
-                if one.filled.is_some() && one.filled == object_behind(&of.ty) {
-                    text.fill(contract, &name);
-                }
-                if handle.life == Life::Makes {
-                    text.makes = true;
-                    text.after.push(format!("*{name}_place = {name};"));
-                }
-                name
-            }
+            Role::Handle(handle) => text.object(one, (at, handle), kinds)?,
             role => {
                 let place = ParameterContext { params: &contract.params, param, ty: &of.ty, is_safe: false };
                 let unique = format!("driver_{}_{}", function.c_name, param.name);
@@ -168,36 +126,13 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
         contract.require.iter().map(|condition| Some(format!("if (!{}) break;", in_c(condition)?)));
     let requires = requires.collect::<Option<Vec<_>>>()?;
     let called = format!("{}({})", function.c_name, arguments.join(", "));
-    let is_object = contract.returns == Returns::Handle || one.lends;
-    let made = kinds.of(&function.ret, &function.c_name).filter(|_| is_object);
-    // What it ended is gone, whether or not it worked.
-    let success = one.success.as_ref().filter(|_| text.makes && objects.iter().all(|(_, ends)| !ends));
-    if kinds.has_lent() && one.may_free {
-        text.after.insert(0, "driver_return_lent();".to_owned());
-    }
-    let called = match (contract.returns, &function.ret.kind) {
-        _ if made.is_some() => {
-            let kind = *made?.first()?;
-            lengths.insert(0, format!("if (!driver_new({kind})) break;"));
-            let owner = objects.iter().find(|(_, ends)| !ends).map_or("NULL", |(name, _)| name);
-            text.after.push(match one.lends {
-                true => format!("driver_borrow({kind}, driver_made, {owner});"),
-                false => format!("driver_keep({kind}, driver_made);"),
-            });
-            format!("void *driver_made = (void *){called};")
-        }
-        (Returns::Handle, _) if !one.lends => return None,
-        _ if success.is_some() => format!("if (!({called} {})) break;", success?),
-        (Returns::Memory, _) => format!("free((void *){called});"),
-        (_, TypeKind::Void) => format!("{called};"),
-        _ => format!("(void){called};"),
-    };
+    let called = text.called(one, called, kinds)?;
     let has_memory = function
         .params
         .iter()
         .any(|param| matches!(param.ty.kind, TypeKind::Pointer(_) | TypeKind::Array { .. }));
     let full = has_memory.then(|| "if (driver_is_full) break;".to_owned());
-    let lines = lengths.into_iter().chain(text.before).chain(requires).chain(full);
+    let lines = text.first.into_iter().chain(lengths).chain(text.before).chain(requires).chain(full);
     let lines = lines.chain([called]).chain(text.after);
     Some(Call {
         name: function.c_name.clone(),
@@ -249,24 +184,105 @@ fn made_up(one: &Callable, at: usize, kinds: &Kinds) -> Option<(Vec<String>, Opt
 }
 
 /// Which objects a call may get.
-#[derive(Debug, Clone, Copy)]
-enum Find<'a> {
+#[derive(Debug)]
+enum Find {
     Any,
-    /// Those that the driver may end, or else those that this variable's object lent.
-    Own(Option<&'a str>),
+    /// Those that the driver may end, or those that this variable's object lent.
+    Own(Option<String>),
 }
 
 /// The lines of a call.
 #[derive(Debug, Default)]
 struct Text {
     functions: Vec<String>,
+    /// What must hold before anything is made for the call.
+    first: Vec<String>,
     before: Vec<String>,
     after: Vec<String>,
+    /// The variables of the objects that it gets, and whether they are gone after it.
+    objects: Vec<(String, bool)>,
     /// Whether it leaves an object at an address that it gets.
     makes: bool,
 }
 
 impl Text {
+    /// The argument of a parameter that gets an object, or room for a new one.
+    fn object(&mut self, one: &Callable, (at, handle): (usize, &Handle), kinds: &Kinds) -> Option<String> {
+        let (param, of) = (&one.contract.params[at], &one.function.params[at]);
+        let found = kinds.of(&of.ty, &one.function.c_name).filter(|_| handle.through.is_none())?;
+        let numbers = match handle.life {
+            Life::Makes => vec![kinds.made(&of.ty, &one.function.c_name)?],
+            // Without an object, the call would never run.
+            Life::Uses | Life::Ends if !handle.nullable && !kinds.has_objects(&of.ty) => return None,
+            Life::Uses | Life::Ends => found,
+        };
+        let name = variable(&param.name);
+        // The driver must not end an object that another one keeps.
+        let life = match handle.life {
+            Life::Uses if one.keeps.contains(&at) => Life::Ends,
+            life => life,
+        };
+        if handle.life == Life::Ends {
+            let made_from = kinds.made_from(&of.ty).into_iter();
+            self.before.extend(made_from.map(|kind| format!("if (driver_has({kind})) break;")));
+        }
+        let is_part = one.removes.contains(&at) && handle.life == Life::Uses && kinds.is_lent(&of.ty);
+        let owner = self.objects.first().filter(|(_, ends)| is_part && !ends).map(|(name, _)| name.clone());
+        let find = match life {
+            Life::Ends => Find::Own(owner),
+            Life::Uses | Life::Makes => Find::Any,
+        };
+        self.handle((&numbers, &name, &of.ty), (life, handle.nullable), find);
+        // What is to end must not be another argument, too.
+        for (other, ends) in &self.objects {
+            if *ends || life == Life::Ends {
+                self.before.push(format!("if ((void *){name} == (void *){other}) break;"));
+            }
+        }
+        self.objects.push((name.clone(), life == Life::Ends));
+        if one.filled.is_some() && one.filled == object_behind(&of.ty) {
+            self.fill(&one.contract, &name);
+        }
+        if handle.life == Life::Makes {
+            self.makes = true;
+            self.after.push(format!("*{name}_place = {name};"));
+        }
+        Some(name)
+    }
+
+    /// The line with the call, and what is done with its result.
+    fn called(&mut self, one: &Callable, called: String, kinds: &Kinds) -> Option<String> {
+        let returns = one.contract.returns;
+        let is_object = returns == Returns::Handle || one.lends;
+        let made = kinds.of(&one.function.ret, &one.function.c_name).filter(|_| is_object);
+        // What it ended is gone, whether or not it worked.
+        let has_ended = self.objects.iter().any(|(_, ends)| *ends);
+        let success = one.success.as_ref().filter(|_| made.is_none() && self.makes && !has_ended);
+        if success.is_some() {
+            self.after.insert(0, "if (!driver_worked) break;".to_owned());
+        }
+        if kinds.has_lent() && one.may_free {
+            self.after.insert(0, "driver_return_lent();".to_owned());
+        }
+        Some(match (returns, &one.function.ret.kind) {
+            _ if made.is_some() => {
+                let kind = *made?.first()?;
+                self.first.push(format!("if (!driver_new({kind})) break;"));
+                let owner = self.objects.iter().find(|(_, ends)| !ends).map_or("NULL", |(name, _)| name);
+                self.after.push(match one.lends {
+                    true => format!("driver_borrow({kind}, driver_made, {owner});"),
+                    false => format!("driver_keep({kind}, driver_made);"),
+                });
+                format!("void *driver_made = (void *){called};")
+            }
+            (Returns::Handle, _) if !one.lends => return None,
+            _ if success.is_some() => format!("int driver_worked = {called} {};", success?),
+            (Returns::Memory, _) => format!("free((void *){called});"),
+            (_, TypeKind::Void) => format!("{called};"),
+            _ => format!("(void){called};"),
+        })
+    }
+
     fn handle(
         &mut self,
         (kinds, name, ty): (&[usize], &str, &CType),

@@ -34,7 +34,8 @@ impl Kinds {
         let mut returned: BTreeSet<&str> =
             returned(|one| one.contract.returns == Returns::Handle && !one.lends).collect();
         returned.extend(all.iter().flat_map(|one| one.left_behind().map(|(_, key)| key)));
-        of.extend(returned.union(&lent).map(|key| ((*key).to_owned(), Default::default())));
+        let given: BTreeSet<&str> = returned.union(&lent).copied().collect();
+        of.extend(given.iter().map(|key| ((*key).to_owned(), Default::default())));
         for one in all {
             for (key, life) in taken(one) {
                 let (makers, _) = of.entry(key.to_owned()).or_default();
@@ -48,9 +49,7 @@ impl Kinds {
         for (key, (makers, first)) in &mut of {
             *first = count;
             count += makers.len().max(1);
-            let is_made =
-                !makers.is_empty() || returned.contains(key.as_str()) || lent.contains(key.as_str());
-            made.extend(is_made.then(|| key.clone()));
+            made.extend((!makers.is_empty() || given.contains(key.as_str())).then(|| key.clone()));
         }
         let made_from = made_from(all);
         Self { lent: lent.into_iter().map(str::to_owned).collect(), of, made, made_from, count }
@@ -112,6 +111,7 @@ fn taken<'a>(one: &'a Callable) -> impl Iterator<Item = (&'a str, Life)> {
     params.filter_map(|(param, of)| Some((object_behind(&param.ty)?, of.role.handle()?.life)))
 }
 
+/// For each struct, those whose objects functions make from its objects.
 fn made_from(all: &[Callable]) -> BTreeMap<String, BTreeSet<String>> {
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for one in all {

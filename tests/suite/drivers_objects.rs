@@ -118,7 +118,7 @@ node *walk_next(walk *of) { return of->of->first; }
 unsigned walk_left(const walk *of) { return of->of->count; }
 void walk_free(walk *old)
 {
-    old->of->count += 0;
+    if (old->of->count > 1000) abort();
     free(old);
 }
 
@@ -157,9 +157,8 @@ fn objects_end_once_and_after_what_was_made_from_them() {
     let text = repo.read("fuzz/calls.c");
     for line in [
         "size_t arg_count = driver_count(64);",
-        "if (!(port_open(arg_port, arg_name) == PORT_OK)) break;",
-        "if (!(part_first(arg_path, arg_part) != 0)) break;",
-        "(const int[]){0}, 1);",
+        "int driver_worked = port_open(arg_port, arg_name) == PORT_OK;\n        if (!driver_worked) break;",
+        "int driver_worked = part_first(arg_path, arg_part) != 0;\n        if (!driver_worked) break;",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }

@@ -1,10 +1,12 @@
 //! The edits of calls that compare, copy or fill memory. A port that looks at the first byte alone, or forgets the last one,
 //! differs from C only for arguments that share much: without these edits nothing would ask for such inputs.
 
+use super::edit::Edit;
 use super::walk::Walk;
 use crate::c::cursor::Cursor;
 use crate::c::expr::strip;
 use clang_sys::CXCursor_IntegerLiteral;
+use std::ops::Range;
 
 /// What a function of the C library does with the bytes that its arguments name.
 enum Does {
@@ -28,38 +30,62 @@ impl Does {
     }
 }
 
-/// Adds the edits of a call.
-pub(super) fn call(walk: &mut Walk, node: Cursor<'_>) {
-    let callee = node.name();
-    let Some(does) = Does::of(&callee) else { return };
-    let Some(text) = walk.range(node).map(|range| walk.text[range].to_owned()) else { return };
-    const FIRST: &str = "with the first byte alone";
-    const LAST: &str = "without the last byte";
-    match does {
-        Does::CompareTexts { limited } => {
-            let arguments = text.strip_prefix(&*callee).and_then(|rest| rest.trim_end().strip_suffix(')'));
-            let Some(arguments) = arguments else { return };
-            walk.push(node, walk.range(node), &format!("{limited}{arguments}, 1)"), FIRST);
+/// Which of the bytes a mutant still looks at, or writes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    First,
+    AllButLast,
+}
+
+impl Kept {
+    fn what(self) -> &'static str {
+        match self {
+            Self::First => "with the first byte alone",
+            Self::AllButLast => "without the last byte",
         }
-        Does::CompareBytes => {
-            counted(walk, node, &text, ("{n} > 0", FIRST));
-            counted(walk, node, &text, ("{n} - ({n} > 0)", LAST));
+    }
+
+    /// The number of bytes, of as many as the variable `n` says.
+    fn count(self, n: &str) -> String {
+        match self {
+            Self::First => format!("{n} > 0"),
+            Self::AllButLast => format!("{n} - ({n} > 0)"),
         }
-        Does::Write => counted(walk, node, &text, ("{n} - ({n} > 0)", LAST)),
     }
 }
 
-/// Replaces the last argument by an expression of `{n}`, its value, which is computed once.
-fn counted(walk: &mut Walk, node: Cursor<'_>, call: &str, (by, what): (&str, &str)) {
+/// Adds the edits of a call.
+pub(super) fn call(walk: &mut Walk, node: Cursor<'_>) {
+    let callee = node.name();
+    let Some(range) = walk.range(node) else { return };
+    match Does::of(&callee) {
+        None => {}
+        Some(Does::CompareTexts { limited }) => {
+            let call = walk.text[range.clone()].trim_end();
+            let arguments = call.strip_prefix(&*callee).and_then(|rest| rest.strip_suffix(')'));
+            let Some(arguments) = arguments else { return };
+            let by = format!("{limited}{arguments}, 1)");
+            walk.push(node, Some(range), &by, Kept::First.what());
+        }
+        Some(Does::CompareBytes) => {
+            counted(walk, (node, &range), Kept::First);
+            counted(walk, (node, &range), Kept::AllButLast);
+        }
+        Some(Does::Write) => counted(walk, (node, &range), Kept::AllButLast),
+    }
+}
+
+/// Changes the last argument, a number of bytes, which is computed once. People are shown the whole call.
+fn counted(walk: &mut Walk, (node, call): (Cursor<'_>, &Range<usize>), kept: Kept) {
     const VALUE: &str = "implfuzz_n";
     let Some(count) = node.arguments().last().copied().filter(|count| !count.is_in_macro()) else { return };
-    // A number has an edit of its own.
-    if strip(count).kind() == CXCursor_IntegerLiteral && what.starts_with("without") {
+    // A number has an edit of its own, which subtracts one.
+    if strip(count).kind() == CXCursor_IntegerLiteral && kept == Kept::AllButLast {
         return;
     }
     let Some(range) = walk.range(count) else { return };
     let old = &walk.text[range.clone()];
-    let by = by.replace("{n}", VALUE);
-    let by = format!("(__extension__ ({{ __typeof__({old}) {VALUE} = ({old}); {by}; }}))");
-    walk.push_told(node, (range, call), &by, what);
+    let by = format!("(__extension__ ({{ __typeof__({old}) {VALUE} = ({old}); {}; }}))", kept.count(VALUE));
+    let shown = &walk.text[call.clone()];
+    walk.edits.push(Edit::new(node.start().line, range, by, (shown, kept.what())));
 }

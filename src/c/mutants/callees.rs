@@ -9,8 +9,8 @@
 //! variables, addresses), and the mutants of this callee are ignored.
 
 use super::definitions::{Definitions, ids, renamed, storage};
+use super::edit::Edit;
 use super::edits::edits;
-use super::walk::Edit;
 use super::{Mutant, spread};
 use crate::c::cursor::Cursor;
 use crate::symbol::{Function, Library};

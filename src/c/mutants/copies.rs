@@ -3,10 +3,10 @@
 
 use super::callees::{Over, over_callees};
 use super::definitions::{Definitions, NAMED_BY_MACRO, ids, renamed};
+use super::edit::Edit;
 use super::edits::edits;
 use super::macro_edits::macro_edits;
 use super::saturating::{SATURATING, saturating};
-use super::walk::Edit;
 use super::{Mutant, Plant, spread};
 use crate::c::cursor::TranslationUnit;
 use crate::c::flags::clang_arguments;

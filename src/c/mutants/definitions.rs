@@ -1,6 +1,7 @@
 //! Finds the definitions of functions in a unit, and copies their text under another name.
 
-use super::walk::{Edit, between};
+use super::edit::Edit;
+use super::walk::between;
 use crate::c::cursor::{Cursor, Location, TranslationUnit};
 use crate::digest::of_parts;
 use crate::symbol::{Function, Linkage};

@@ -4,8 +4,9 @@
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
 use super::call_edits::call;
+use super::edit::Edit;
 use super::operator_replacements::others;
-use super::walk::{Edit, Walk};
+use super::walk::Walk;
 use crate::c::cursor::Cursor;
 use crate::c::expr::is_zero;
 use clang_sys::*;

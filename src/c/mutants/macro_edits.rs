@@ -3,8 +3,9 @@
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
+use super::edit::Edit;
 use super::edits::is_droppable;
-use super::walk::{Edit, Walk};
+use super::walk::Walk;
 use crate::c::cursor::Cursor;
 use clang_sys::*;
 use std::ops::Range;

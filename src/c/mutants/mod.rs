@@ -7,6 +7,7 @@ mod call_edits;
 mod callees;
 mod copies;
 mod definitions;
+mod edit;
 mod edits;
 mod macro_edits;
 mod operator_replacements;
@@ -14,6 +15,7 @@ mod same_code;
 mod saturating;
 mod walk;
 
+pub use edit::{Edit, in_text_order};
 pub use operator_replacements::others;
 pub use saturating::SATURATING;
 

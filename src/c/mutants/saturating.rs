@@ -8,7 +8,8 @@
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
-use super::walk::{Edit, between};
+use super::edit::Edit;
+use super::walk::between;
 use crate::c::cursor::{Cursor, Location};
 use crate::c::expr::{initialiser, strip};
 use clang_sys::*;

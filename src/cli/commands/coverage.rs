@@ -94,9 +94,14 @@ fn part(side: &Side, part: fn(&Covered) -> Option<Share>) -> String {
 
 fn remarks(reach: &&Reach) -> String {
     let mut remarks: Vec<String> = reach.parity().into_iter().collect();
-    for (name, side) in [("C", &reach.c), ("Rust", &reach.rust)] {
-        if let Side::Unmeasured { why } = side {
-            remarks.push(format!("{name}: {}", printable(why)));
+    match (&reach.c, &reach.rust) {
+        (Side::Unmeasured { why: c }, Side::Unmeasured { why }) if c == why => remarks.push(printable(why)),
+        sides => {
+            for (name, side) in [("C", sides.0), ("Rust", sides.1)] {
+                if let Side::Unmeasured { why } = side {
+                    remarks.push(format!("{name}: {}", printable(why)));
+                }
+            }
         }
     }
     remarks.extend(differences(reach));

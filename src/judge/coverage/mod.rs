@@ -86,7 +86,7 @@ pub fn of_symbols(
 fn no_inputs(judge: &Judge, planned: &FunctionPlan) -> Option<String> {
     match &planned.judgeable {
         Judgeable::NotYet(why) => Some(format!(
-            "it has no harness, in which inputs run ({why}); `cargo implfuzz drivers --check {}` measures drivers",
+            "it has no harness ({why}); `cargo implfuzz drivers --check {}` shows what drivers test",
             planned.function.name
         )),
         Judgeable::Yes(_) if !judge.campaign(Path::new(""), planned).has_inputs() => {

@@ -3,21 +3,9 @@
 //! value. Macro arguments stay unchanged. Edits follow syntax alone; the compiler rejects those with wrong types.
 
 use super::super::item::bytes_of;
-use crate::c::mutants::others;
-use std::ops::Range;
+use crate::c::mutants::{Edit, in_text_order, others};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-
-/// One change of a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Edit {
-    /// Line in the file.
-    pub line: u32,
-    pub range: Range<usize>,
-    pub by: String,
-    /// For people: the old text and the new text.
-    pub what: String,
-}
 
 /// All edits of the functions in `file`, which was parsed from `text`, in text order. They include the return value
 /// of `root`.
@@ -35,9 +23,7 @@ pub(super) fn edits(file: &syn::File, text: &str, root: &str) -> Vec<Edit> {
             _ => {}
         }
     }
-    walk.edits.sort_by(|a, b| (a.range.start, a.range.end, &a.by).cmp(&(b.range.start, b.range.end, &b.by)));
-    walk.edits.dedup();
-    walk.edits
+    in_text_order(walk.edits)
 }
 
 struct Walk<'a> {
@@ -49,17 +35,10 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn push(&mut self, node: &impl Spanned, by: impl Into<String>, what: &str) {
-        let (range, by) = (bytes_of(node), by.into());
+        let range = bytes_of(node);
         let Some(old) = self.text.get(range.clone()) else { return };
-        let old = old.split_whitespace().collect::<Vec<_>>().join(" ");
-        let old = match old.char_indices().nth(40) {
-            Some((at, _)) => format!("{}…", &old[..at]),
-            None => old,
-        };
-        let what =
-            if what.is_empty() { format!("`{old}` → `{}`", by.trim()) } else { format!("`{old}` {what}") };
         let line = u32::try_from(node.span().start().line).unwrap_or(u32::MAX);
-        self.edits.push(Edit { line, range, by, what });
+        self.edits.push(Edit::new(line, range, by.into(), (old, what)));
     }
 
     fn source(&self, node: &impl Spanned) -> String {

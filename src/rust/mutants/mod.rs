@@ -6,9 +6,9 @@ mod edits;
 
 use super::item::{self, find_fn};
 use super::splice::take_apart;
-use crate::c::mutants::{Mutant, spread};
+use crate::c::mutants::{Edit, Mutant, spread};
 use crate::digest::of_parts;
-use edits::{Edit, edits};
+use edits::edits;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
