@@ -76,6 +76,7 @@ fn port(repo: &Repo, symbol: &str, body: &str) {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite allocators -- --ignored"]
 fn functions_that_allocate_through_variables_are_judged() {
     let repo = library();
     let globals = repo.read("rust/src/globals.rs");
@@ -108,6 +109,7 @@ fn functions_that_allocate_through_variables_are_judged() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite allocators -- --ignored"]
 fn a_port_that_goes_past_the_variable_is_refused() {
     let repo = library();
     port(&repo, "stack_pop", &POP.replace("drop(node.cast());", "libc::free(node.cast()); let _ = drop;"));

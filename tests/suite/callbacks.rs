@@ -183,6 +183,7 @@ fn what_no_harness_can_stand_in_for_is_refused_with_the_reason() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite callbacks -- --ignored"]
 fn c_against_c_never_differs_and_mutants_are_seen_through_callbacks() {
     let repo = library();
     let ran = repo.run(&["contract", "--check", "--all", "--seconds", "2", "--format", "json"]);

@@ -90,6 +90,7 @@ fn provenance(repo: &Repo, symbol: &str) -> String {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite candidates -- --ignored"]
 fn what_is_accepted_asks_no_model_at_all() {
     let repo = library(&recorded());
     // There is no model to ask.

@@ -53,6 +53,7 @@ fn verify(repo: &Repo, code: i32) -> Value {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite chance -- --ignored"]
 fn both_sides_draw_the_same_and_as_often() {
     let repo = Repo::empty();
     repo.write("dice.h", HEADER);

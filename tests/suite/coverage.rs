@@ -158,6 +158,7 @@ fn both_sides_are_counted_as_a_person_counts_them() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite coverage -- --ignored"]
 fn a_grade_asks_what_the_run_reached() {
     let repo = library();
     // No square leaves 3, which no compiler knows.
@@ -180,6 +181,7 @@ fn a_grade_asks_what_the_run_reached() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite coverage -- --ignored"]
 fn with_gcc_alone_c_is_unmeasured_and_not_zero() {
     let repo = library();
     port(&repo, &stub("grade"), GRADE);

@@ -214,6 +214,7 @@ fn wrong_ports_differ_in_place() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers -- --ignored"]
 fn ports_that_do_not_return_differ_in_place() {
     all_differ(&[
         ("mix", "let mut hash", "assert!(byte % 16 != 3, \"no such byte\"); let mut hash", "exit"),
@@ -224,6 +225,7 @@ fn ports_that_do_not_return_differ_in_place() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers -- --ignored"]
 fn memory_that_a_port_does_not_write_is_no_zero() {
     let calloc = "libc::calloc(size, core::mem::size_of::<*mut ffi::item>())";
     let malloc = "libc::malloc(size * core::mem::size_of::<*mut ffi::item>())";
@@ -266,6 +268,7 @@ fn writes_behind(port: &Value, bytes: usize) {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers -- --ignored"]
 fn a_write_behind_a_block_is_wrong_wherever_the_block_is() {
     // The table has a byte less than C's, and is written whole. Addresses and contents are those of C.
     let calloc = "libc::calloc(size, core::mem::size_of::<*mut ffi::item>())";

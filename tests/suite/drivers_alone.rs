@@ -168,6 +168,7 @@ fn a_harness_of_which_c_accepts_no_input_is_not_tried() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_alone -- --ignored"]
 fn without_a_driver_nothing_judges_them() {
     let repo = repo();
     std::fs::remove_dir_all(repo.root().join("fuzz")).unwrap();

@@ -140,6 +140,7 @@ long pull(struct store *at, size_t where) { return at->more ? at->more(at->bytes
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_files -- --ignored"]
 fn the_system_writes_to_large_memory_around_and_in_judged_calls() {
     for port in judged_in_large_memory(PULL, 0) {
         assert_eq!((&port["differs"], &port["broke"]), (&Value::Null, &Value::Null), "{port}");
@@ -149,6 +150,7 @@ fn the_system_writes_to_large_memory_around_and_in_judged_calls() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_files -- --ignored"]
 fn what_a_port_asks_of_the_system_through_the_driver_counts() {
     let twice = PULL.replace("more((*at)", "more((*at).bytes) + more((*at)");
     let [touch, pull] = judged_in_large_memory(&twice, 10);

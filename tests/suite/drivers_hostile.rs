@@ -135,6 +135,7 @@ fn corpus(repo: &Repo, driver: &str) -> PathBuf {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_hostile -- --ignored"]
 fn drivers_that_break_say_so() {
     let some = "if (size) switch (data[0] % 16) {
         case 1: *(volatile int *)0 = 1; break;
@@ -172,6 +173,7 @@ fn drivers_that_break_say_so() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_hostile -- --ignored"]
 fn a_driver_that_hangs_on_some_inputs_is_used_with_others() {
     let repo = repo(&[("hangs", "", "if (size && data[0] % 64 == 33) for (;;) pause();")]);
     let json = repo.run(&["drivers", "--check", "--format", "json"]).ok().json("drivers");
@@ -210,6 +212,7 @@ fn what_a_driver_starts_ends_with_its_run() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_hostile -- --ignored"]
 fn files_of_a_driver_are_removed_and_do_not_fill_the_disk() {
     // Names that runs at the same time would share, those of the tool's own programs, and more than one file may have.
     let writes = "static int number;
@@ -277,6 +280,7 @@ fn drivers_cannot_take_the_process_from_the_judge() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_hostile -- --ignored"]
 fn drivers_that_stop_libfuzzer_are_named() {
     let closes = "for (int at = 0; at < 1024; at++) close(at);";
     repo(&[("closes", "", closes)])
@@ -321,6 +325,7 @@ fn a_driver_that_does_not_compile_is_left_out() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_hostile -- --ignored"]
 fn a_run_that_ends_early_says_on_which_input() {
     // Only where the judge runs it.
     let maps = "if (getenv(\"LLVM_PROFILE_FILE\") && size > 1)

@@ -196,6 +196,7 @@ const HIDDEN_BODIES: [(&str, &str); 5] = [
 ];
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite drivers_padding -- --ignored"]
 fn wrong_numbers_are_found_where_no_argument_leads_by_its_type_and_where_they_look_like_addresses() {
     let repo = Repo::of(&[("hidden.h", HIDDEN_HEADER), ("hidden.c", HIDDEN), ("fuzz/run.c", HIDDEN_DRIVER)]);
     let ports = judged(&repo, "rust/src/hidden.rs", &HIDDEN_BODIES);

@@ -157,6 +157,7 @@ const ALIAS: [&str; 4] = [
 ];
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite dropin -- --ignored"]
 fn statics_and_second_names_lead_to_the_port() {
     let repo = gauge();
     port(&repo, &[("gauge_add", GAUGE_ADD), ("clamp", CLAMP), ("in_range", IN_RANGE)]);

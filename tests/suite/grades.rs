@@ -24,6 +24,7 @@ fn judged(ran: &Ran) -> Value {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite grades -- --ignored"]
 fn a_port_of_volatile_c_is_never_verified() {
     let repo = ported();
     repo.replace("sum.c", "x * 2", "*(volatile uint32_t *)&x * 2");
@@ -34,6 +35,7 @@ fn a_port_of_volatile_c_is_never_verified() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite grades -- --ignored"]
 fn what_no_run_on_a_usual_stack_shows_is_found_or_keeps_the_grade_down() {
     let library = "#include \"keep.h\"\n#include <string.h>\n\
         void burn(void *at, size_t size) { volatile unsigned char *byte = at; while (size--) *byte++ = 0; }\n\
@@ -77,6 +79,7 @@ uint32_t tallied(void) { return total; }
 "#;
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite grades -- --ignored"]
 fn what_c_writes_is_compared_however_it_gets_there() {
     let header = "#include <stdint.h>\nvoid post(uint32_t *data, uint32_t *ready, uint32_t v);\n\
         uint32_t put(uint32_t *cell, uint32_t v);\nuint32_t tally(uint32_t v);\nuint32_t tallied(void);\n";
@@ -129,6 +132,7 @@ fn a_harness_is_measured_once_and_counts() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite grades -- --ignored"]
 fn another_port_with_less_evidence_does_not_take_the_place_of_a_verified_one() {
     let repo = ported();
     let asked = [&MEASURED[..], &["--config", "grade.mutant_seconds=2"]].concat();

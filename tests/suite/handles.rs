@@ -212,6 +212,7 @@ fn verify(repo: &Repo) -> (BTreeMap<String, Value>, BTreeMap<String, Value>) {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite handles -- --ignored"]
 fn right_ports_on_handles_are_unrefuted() {
     let repo = library();
     for (symbol, body) in RIGHT {
@@ -384,6 +385,7 @@ int node_push(struct node *list, struct node *item) {
 ";
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite handles -- --ignored"]
 fn a_copy_is_new_and_a_driver_ends_nothing_that_another_object_keeps() {
     let header = format!("{LIST_HEADER}{COPIED_HEADER}");
     let repo = Repo::of(&[("list.h", &header), ("list.c", &format!("{LIST}{COPIED}"))]);
@@ -421,6 +423,7 @@ fn a_copy_is_new_and_a_driver_ends_nothing_that_another_object_keeps() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite handles -- --ignored"]
 fn a_port_can_be_asked_to_survive_what_c_survives_without_memory() {
     let repo = library();
     let (_, right) = RIGHT.iter().find(|(name, _)| *name == "rot_init").unwrap();

@@ -22,6 +22,7 @@ fn library() -> Repo {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite made -- --ignored"]
 fn a_function_is_judged_on_what_its_constructor_makes() {
     let repo = library();
     repo.run(&["contract", "sum_update"]).ok().shows("pointer to one, every other one by `sum_reset`");

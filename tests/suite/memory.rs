@@ -44,6 +44,7 @@ fn learned(note: &str) -> Repo {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite memory -- --ignored"]
 fn a_fix_is_told_to_the_next_function_and_to_the_next_run() {
     let repo = Repo::initialised();
     let replies =

@@ -78,6 +78,7 @@ fn the_hooks_block_what_check_lists_and_verify_mends_it() {
 
 /// What a commit holds beside C, Rust and TOML decides, too: evidence, inputs, build files.
 #[test]
+#[ignore = "half a minute: cargo test --test suite pre_commit -- --ignored"]
 fn a_commit_of_any_kind_of_file_runs_the_hook() {
     let bin = pre_commit();
     let repo = Repo::initialised();

@@ -215,6 +215,7 @@ fn a_port_that_nobody_judged_is_looked_at_before_another_one_calls_it() {
 }
 
 #[test]
+#[ignore = "half a minute: cargo test --test suite resume -- --ignored"]
 fn callers_of_what_came_in_are_judged_again_at_the_end_of_the_run() {
     let repo = Repo::initialised();
     by_hand(&repo, &[("thrice", THRICE)]);
