@@ -98,14 +98,14 @@ impl Index {
     }
 
     /// The names that the item `root` and the items that it reaches mention in code. A renamed import also counts
-    /// under its original name, and local variables count too.
+    /// under its original name, and local variables count too; fields and methods do not: `p.add(1)` mentions no `add`.
     pub fn mentioned(&self, file: &syn::File, root: usize) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
         let mut imports = Vec::new();
         for index in std::iter::once(root).chain(self.reached(root)) {
             match &file.items[index] {
                 syn::Item::Use(item) => imports.extend(use_leaves(item)),
-                _ => names.extend(self.texts[index].names().map(str::to_owned)),
+                _ => names.extend(self.texts[index].free_names().map(str::to_owned)),
             }
         }
         // An import may rename the result of another one.
@@ -253,6 +253,17 @@ impl Text {
         plain.chain(self.escaped.iter().map(String::as_str))
     }
 
+    /// The names that do not follow a dot.
+    fn free_names(&self) -> impl Iterator<Item = &str> {
+        let is_member = |range: &&Range<usize>| {
+            let before = &self.tokens[..range.start];
+            before.strip_suffix("r#").unwrap_or(before).ends_with(MEMBER)
+        };
+        let free =
+            self.names.iter().filter(move |range| !is_member(range)).map(|range| &self.tokens[range.clone()]);
+        free.chain(self.escaped.iter().map(String::as_str))
+    }
+
     fn add(&mut self, tokens: TokenStream) {
         let mut tokens = without_docs(tokens).into_iter().peekable();
         let mut run = String::new();
@@ -335,6 +346,9 @@ fn words_of(text: &str) -> impl Iterator<Item = &str> {
 /// Ends each token. A literal may contain a line end, which would require its length; but no token starts with NUL.
 const END: &str = "\0\n";
 
+/// What stands before the name of a field or a method: a token that is one dot.
+const MEMBER: &str = "\n.\0\n";
+
 /// Longest first, as in rustc's lexer. `>` stays single, since `>>` may close two lists.
 const OPERATORS: [&str; 21] = [
     "<<=", "...", "..=", "::", "->", "=>", "==", "!=", "<=", "&&", "||", "+=", "-=", "*=", "/=", "%=", "^=",
@@ -389,6 +403,15 @@ mod tests {
         let names = Index::of(&file).mentioned(&file, 1);
         assert!(names.contains("kit_mix") && names.contains("kit_go"), "{names:?}");
         assert!(!names.contains("kit_sum") && !names.contains("kit_doc"), "{names:?}");
+    }
+
+    #[test]
+    fn fields_and_methods_are_no_functions_that_are_mentioned() {
+        let text = "pub fn f(p: *const u8) { p.add(1); p.r#mul.min(2); for i in 0..div(3) { a.b(sub(i)) } }";
+        let file = parse(text).unwrap();
+        let names = Index::of(&file).mentioned(&file, 0);
+        assert!(["div", "sub"].iter().all(|name| names.contains(*name)), "{names:?}");
+        assert!(!["add", "mul", "min", "b"].iter().any(|name| names.contains(*name)), "{names:?}");
     }
 
     #[test]
