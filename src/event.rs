@@ -9,6 +9,8 @@ use crate::verdict::{Finding, Grade, RunStats};
 pub enum Event {
     /// A long step begins; `total` is known where progress can be measured.
     StepStarted { step: String, total: Option<u64> },
+    /// So much of the running step, of which `total` is known, is done.
+    StepProgress { done: u64, total: u64 },
     /// The running step ended.
     StepFinished { message: String },
     /// A file was written, changed or left alone on purpose.

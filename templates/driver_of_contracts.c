@@ -163,6 +163,32 @@ static inline void *driver_chars(size_t bytes)
     return block;
 }
 
+{%- if examples %}
+
+/* Texts that tests and examples of the repository have. */
+static const char *const driver_examples[] = {
+{%- for example in examples %}
+    {{ example }},
+{%- endfor %}
+};
+
+/* One of them, mostly with a few other bytes. */
+static inline void *driver_example(size_t most)
+{
+    const char *example = driver_examples[driver_choice(sizeof driver_examples / sizeof *driver_examples)];
+    size_t bytes = strlen(example), changes = driver_number(1) % 4;
+    char *text;
+    if (bytes > most)
+        bytes = most;
+    text = driver_zeros(bytes + 1);
+    if (text)
+        memcpy(text, example, bytes);
+    for (; text && bytes && changes; changes--)
+        text[driver_choice(bytes)] = (char)driver_number(1);
+    return text;
+}
+{%- endif %}
+
 /* A text of the input, or one with which the C text compares. */
 static inline void *driver_text(size_t most, const char *const *texts, size_t count)
 {
@@ -172,6 +198,10 @@ static inline void *driver_text(size_t most, const char *const *texts, size_t co
         text = driver_zeros(strlen(texts[choice]) + 1);
         return text ? strcpy(text, texts[choice]) : NULL;
     }
+{%- if examples %}
+    if (driver_number(1) % 2)
+        return driver_example(most);
+{%- endif %}
     bytes = driver_count(most);
     text = driver_zeros(bytes + 1);
     if (text)

@@ -106,6 +106,10 @@ pub fn entries(root: &Utf8Path, library: &Library, tools: Tools) -> Result<Entri
 }
 
 fn line(function: &Function, name: &str) -> String {
-    let c_name = &function.c_name;
-    format!("extern __typeof__({c_name}) {name} __attribute__((alias(\"{c_name}\")));")
+    second_name("extern", &function.c_name, (name, &function.c_name))
+}
+
+/// Declares a second name of a function, which the linker knows by the last one.
+pub(super) fn second_name(storage: &str, c_name: &str, (name, of): (&str, &str)) -> String {
+    format!("{storage} __typeof__({c_name}) {name} __attribute__((alias(\"{of}\")));")
 }

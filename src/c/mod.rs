@@ -54,6 +54,7 @@ pub mod bind;
 pub mod front;
 pub mod mutants;
 pub mod entries;
+pub mod own_copies;
 pub mod call_sites;
 pub mod optimised;
 

@@ -1,5 +1,6 @@
 //! The functions that a driver can call: their contracts, and what it makes up where these say nothing.
 
+use crate::c::own_copies::of_headers;
 use crate::contract::handles::{Guess, Handles, Origins, is_named_as_end};
 use crate::contract::pointer_facts::{FactTable, Facts};
 use crate::contract::types::Contract;
@@ -48,14 +49,21 @@ impl Callable<'_> {
 pub fn callables<'l>(library: &'l Library, planned: &[FunctionPlan]) -> Vec<Callable<'l>> {
     let facts = FactTable::build(library);
     let handles = Handles::of(library, &facts);
-    let external =
-        || library.functions.iter().filter(|of| of.linkage == Linkage::External && !of.is_variadic);
-    let origins = handles.origins(external());
+    let public: Vec<&Function> = public(library).filter(|of| !of.is_variadic).collect();
+    let origins = handles.origins(public.iter().copied());
     let callable = |function: &'l Function| {
         let planned = planned.iter().find(|planned| planned.function.key == function.key)?;
         callable((library, &facts, &handles), &origins, function, planned)
     };
-    external().filter_map(callable).collect()
+    public.into_iter().filter_map(callable).collect()
+}
+
+/// The functions that programs can name: those with external linkage, and those of headers.
+pub fn public(library: &Library) -> impl Iterator<Item = &Function> {
+    let of_headers: BTreeSet<usize> = of_headers(library).into_iter().map(|(at, _)| at).collect();
+    let all = library.functions.iter().enumerate();
+    let all = all.filter(move |(at, of)| of.linkage == Linkage::External || of_headers.contains(at));
+    all.map(|(_, of)| of)
 }
 
 fn callable<'l>(

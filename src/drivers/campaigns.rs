@@ -8,6 +8,7 @@ use crate::event::{Event, Reporter};
 use crate::in_place::build::{self, Built, Parts};
 use crate::in_place::candidates::Candidates;
 use crate::in_place::corpus::{self, Corpus, Sanitised};
+use crate::in_place::corpus_folders;
 use crate::in_place::driver::Driver;
 use crate::in_place::run::{self, Reached};
 use crate::platform::workspace::write_atomic;
@@ -71,9 +72,8 @@ impl<'w, 'p> Campaigns<'w, 'p> {
         let corpus = match is_kept {
             true => Corpus::kept(dir)?,
             false => {
-                // C may break on other inputs now.
                 if !fs::read_to_string(&mark).is_ok_and(|text| text == made_of) {
-                    drop(fs::remove_dir_all(dir.join("breaking")));
+                    corpus_folders::forget(dir);
                 }
                 // From here on, what is kept is no longer what the mark says.
                 if mark.exists() {

@@ -47,11 +47,11 @@ pub fn calls(all: &[Callable]) -> Vec<Call> {
     all.iter().filter_map(|one| call(one, &kinds)).collect()
 }
 
-/// The text of a driver with these calls. `all` has all functions, so that objects keep their kinds.
+/// The text of a driver with these calls, and texts of examples, which are literals of C. `all` has all functions, so that objects keep their kinds.
 ///
 /// # Errors
 /// `Internal` if the template is wrong.
-pub fn text(all: &[Callable], headers: &[String], calls: &[Call]) -> Result<String> {
+pub fn text(all: &[Callable], headers: &[String], calls: &[Call], examples: &[String]) -> Result<String> {
     let kinds = Kinds::of_all(all);
     let mut ends: Vec<End> = Vec::new();
     let mut called: Vec<&Callable> =
@@ -66,7 +66,7 @@ pub fn text(all: &[Callable], headers: &[String], calls: &[Call]) -> Result<Stri
     let wrong =
         |error: minijinja::Error| Error::new(ErrorKind::Internal, format!("driver_of_contracts.c: {error}"));
     let values = context! {
-        headers => Serde(headers), calls => Serde(calls), ends => Serde(ends),
+        headers => Serde(headers), examples => Serde(examples), calls => Serde(calls), ends => Serde(ends),
         kinds => kinds.count.max(1), lent => kinds.has_lent(), streams => calls.iter().any(|call| call.has_stream),
     };
     Environment::new().render_str(TEMPLATE, values).map(|text| text + "\n").map_err(wrong)
@@ -168,10 +168,10 @@ fn made_up(one: &Callable, at: usize, kinds: &Kinds) -> Option<(Vec<String>, Opt
             let ended = one.ends_object().then(|| format!("*{name} = NULL;"));
             return Some((vec![find, format!("if (!{name}) break;")], ended, format!("(void *){name}")));
         }
-        Guess::TextPlace => format!("void **{name} = driver_place(driver_text(100, NULL, 0));"),
+        Guess::TextPlace => format!("void **{name} = driver_place(driver_text(4096, NULL, 0));"),
         Guess::Structs(count) => format!("void *{name} = driver_some({count} * {});", size()),
         Guess::EmptyStructs(count) => format!("void *{name} = driver_zeros({count} * {});", size()),
-        Guess::Text => format!("void *{name} = driver_text(100, NULL, 0);"),
+        Guess::Text => format!("void *{name} = driver_text(4096, NULL, 0);"),
         Guess::Bytes(count) => format!("void *{name} = driver_chars({count});"),
         Guess::Given => format!("void *{name} = driver_given(64);"),
         Guess::Stream => format!("void *{name} = driver_stream();"),

@@ -1,5 +1,6 @@
 //! Fuzzes on for single functions, where the inputs of a corpus are not enough to judge them.
 
+use super::side_by_side::side_by_side;
 use super::{Driven, Report, Work};
 use crate::count::count;
 use crate::error::Result;
@@ -8,7 +9,6 @@ use crate::in_place::candidates::Candidates;
 use crate::in_place::corpus;
 use crate::in_place::focus::{Focus, Wanted};
 use crate::in_place::run::Number;
-use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -43,9 +43,7 @@ pub(super) fn fuzz_on(
     let time = (shared / open.len() as u32).clamp(second, settings.time_for_function().max(second));
     let numbers: BTreeSet<Number> = open.iter().map(|(_, number)| *number).collect();
     let step = format!("fuzzing on for {}, {} s each", count(numbers.len(), "function"), time.as_secs());
-    reporter.event(Event::StepStarted { step, total: None });
-    fuzz(work, report, (&open, wanted(time)), reporter)?;
-    reporter.event(Event::StepFinished { message: String::new() });
+    fuzz(step, (work, report), (&open, wanted(time)), reporter)?;
     Ok(numbers.into_iter().collect())
 }
 
@@ -64,13 +62,14 @@ pub(super) fn fuzz_anew(
         functions.iter().filter(move |number| reaches(at, number)).map(move |number| (at, *number))
     };
     let wanted: Vec<(usize, Number)> = (0..report.drivers.len()).flat_map(of).collect();
-    fuzz(work, report, (&wanted, Wanted::New), reporter)
+    let step = format!("making new inputs for {}", count(functions.len(), "port"));
+    fuzz(step, (work, report), (&wanted, Wanted::New), reporter)
 }
 
 /// Fuzzes for functions, each with a driver. Where libFuzzer ends early, there may be crashes of C, or no inputs.
 fn fuzz(
-    work: &Work,
-    report: &Report,
+    step: String,
+    (work, report): (&Work, &Report),
     (open, wanted): (&[(usize, Number)], Wanted),
     reporter: &mut dyn Reporter,
 ) -> Result<()> {
@@ -88,7 +87,7 @@ fn fuzz(
         };
         focus.fuzz(&library.functions[*number].c_name, (&seeds, &to), wanted, interrupt)
     };
-    let ran: Vec<bool> = open.par_iter().map(fuzz).collect::<Result<_>>()?;
+    let ran = side_by_side(step, open, reporter, fuzz)?;
     let early = ran.iter().filter(|ran| !**ran).count();
     // A short run ends with the first crash of C.
     let is_short = matches!(wanted, Wanted::New);

@@ -1,6 +1,7 @@
 //! Measures how well functions can be judged in place: C's mutants as candidates.
 
 use super::focus::fuzz_on;
+use super::side_by_side::side_by_side;
 use super::{Driven, Report, Work};
 use crate::c::mutants::{Mutant, Mutants, Plant, mutants};
 use crate::config::Config;
@@ -16,7 +17,6 @@ use crate::platform::process::Interrupt;
 use crate::project::Project;
 use crate::symbol::{Function, Library, SymbolName};
 use crate::verdict::Share;
-use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -86,9 +86,8 @@ pub fn measure(
     let enough = enough_of(&project.config, CALLS);
     let judge = |numbers: &[Number], inputs: InputsOf, reporter: &mut dyn Reporter| {
         let step = format!("judging {} in place", count(numbers.len(), "function"));
-        reporter.event(Event::StepStarted { step, total: None });
-        let judged = judge_all((&report.drivers, &programs), (numbers, inputs), enough, interrupt)?;
-        reporter.event(Event::StepFinished { message: String::new() });
+        let work = ((&report.drivers[..], &programs[..]), (numbers, inputs), enough, interrupt);
+        let judged = judge_all(step, work, reporter)?;
         Ok::<_, Error>(judged.into_iter().map(|(judged, _)| judged))
     };
     let mut judged: Vec<Judged> = judge(reached, &Driven::judged_on, reporter)?.collect();
@@ -116,13 +115,15 @@ pub(super) fn enough_of(config: &Config, calls: u64) -> Enough {
 /// On which inputs of a driver a function is judged.
 pub(super) type InputsOf<'a> = &'a (dyn Fn(&Driven, Number) -> Result<Vec<PathBuf>> + Sync);
 
+/// The drivers with their programs, the functions with their inputs, how many calls are judged, and Ctrl-C.
+type JudgeAll<'a> = ((&'a [Driven], &'a [PathBuf]), (&'a [Number], InputsOf<'a>), Enough, &'a Interrupt);
+
 /// Judges the candidates of these functions with all drivers that reach them, several functions at a time; with each
 /// the numbers of judged calls by driver.
 pub(super) fn judge_all(
-    (drivers, programs): (&[Driven], &[PathBuf]),
-    (functions, inputs): (&[Number], InputsOf),
-    enough: Enough,
-    interrupt: &Interrupt,
+    step: String,
+    ((drivers, programs), (functions, inputs), enough, interrupt): JudgeAll,
+    reporter: &mut dyn Reporter,
 ) -> Result<Vec<(Judged, Vec<u64>)>> {
     let judge = |number: &Number| {
         let (mut judged, mut by_driver) = (Judged::default(), Vec::new());
@@ -138,7 +139,7 @@ pub(super) fn judge_all(
         }
         Ok((judged, by_driver))
     };
-    functions.par_iter().map(judge).collect()
+    side_by_side(step, functions, reporter, judge)
 }
 
 /// Why mutants of some functions say nothing: a copy differs from C as they do, and neither is wrong.

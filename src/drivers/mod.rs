@@ -6,6 +6,7 @@ mod branches;
 mod callable;
 mod campaigns;
 mod contract_calls;
+mod example_texts;
 mod exported;
 mod faults;
 mod focus;
@@ -15,6 +16,7 @@ mod new_driver;
 mod object_kinds;
 mod ports;
 mod public_headers;
+mod side_by_side;
 mod trials;
 mod watched;
 
@@ -77,6 +79,11 @@ impl Driven {
         run::reached(&self.reach)
     }
 
+    /// How many inputs reach a function.
+    pub fn count_of_inputs(&self, function: Number) -> usize {
+        self.inputs_of(function).len()
+    }
+
     /// The inputs that reach a function, smallest first.
     fn inputs_of(&self, function: Number) -> Vec<&Path> {
         let reach = self.reach.iter().filter(|reach| reach.calls.contains_key(&function));
@@ -89,6 +96,7 @@ impl Driven {
         let mut inputs: Vec<PathBuf> = self.inputs_of(function).into_iter().map(Path::to_owned).collect();
         if !inputs.is_empty() {
             inputs.extend(self.focused(function)?);
+            inputs.extend(focused::kept(&self.corpus.focused_earlier(function))?.unwrap_or_default());
             inputs.extend(self.corpus.more.iter().cloned());
         }
         Ok(inputs)

@@ -1,8 +1,9 @@
 //! New drivers from contracts: the calls of those functions that headers declare, as far as they compile.
 
 use super::Work;
-use super::callable::{Callable, callables};
+use super::callable::{Callable, callables, public};
 use super::contract_calls::{Call, calls, text};
+use super::example_texts::example_texts;
 use super::public_headers::{PUBLIC_PART, public_headers};
 use crate::c::text::Surface;
 use crate::error::{Error, ErrorKind, Result};
@@ -58,7 +59,15 @@ pub fn from_contracts(
     let calls = calls(&all);
     let choices = match headers {
         [] => {
-            let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
+            // Private headers have functions of their own.
+            let is_known = |name: &str, linkage| {
+                all.iter().any(|one| one.function.c_name == name && one.function.linkage == linkage)
+            };
+            let of = |linkage| {
+                calls.iter().map(|call| call.name.as_str()).filter(move |name| is_known(name, linkage))
+            };
+            let external: Vec<&str> = of(Linkage::External).collect();
+            let names = if external.is_empty() { of(Linkage::Static).collect() } else { external };
             let units = project.library.units.iter().map(|unit| unit.file.0.as_path());
             public_headers(work.root, &units.collect::<Vec<_>>(), &names)?
         }
@@ -112,15 +121,16 @@ fn that_compiles(
     named: bool,
 ) -> Result<Option<NewDriver>> {
     let all_calls: BTreeSet<String> = calls.iter().map(|call| call.name.clone()).collect();
+    let examples = example_texts(work.root, &work.project.library)?;
     // Each time, what does not compile is left out.
     while !calls.is_empty() && !headers.is_empty() {
         let checked: Vec<String> =
             headers.iter().map(|header| work.root.join(header).into_string()).collect();
-        let text_checked = text(all, &checked, &calls)?;
+        let text_checked = text(all, &checked, &calls, &examples)?;
         let said = match errors(work, &text_checked)? {
             None => {
                 let relative: Vec<String> = headers.iter().map(|header| format!("../{header}")).collect();
-                let text = text(all, &relative, &calls)?;
+                let text = text(all, &relative, &calls, &examples)?;
                 let included = headers.iter().flat_map(|header| included(work.root, header)).collect();
                 let left_out = left_out(work, &headers, &calls)?;
                 let (refused, left_out) = left_out.into_iter().partition(|name| all_calls.contains(name));
@@ -160,8 +170,7 @@ fn left_out(work: &Work, headers: &[String], calls: &[Call]) -> Result<Vec<Strin
     for header in headers {
         words.extend(Surface::of(&fs::read(work.root.join(header))?).words);
     }
-    let functions = work.project.library.functions.iter();
-    let public = functions.filter(|one| one.linkage == Linkage::External && words.contains(&one.c_name));
+    let public = public(&work.project.library).filter(|one| words.contains(&one.c_name));
     let is_called = |name: &String| calls.iter().any(|call| call.name == *name);
     Ok(public.map(|one| one.c_name.clone()).filter(|name| !is_called(name)).collect())
 }

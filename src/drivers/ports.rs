@@ -200,7 +200,12 @@ impl<'a> PortsBuilt<'a> {
         let work = Work::of(self.project, self.interrupt)?;
         let short = those(wanted, &judged, |judged| self.is_short(judged));
         let fuzzed = fuzz_on(&work, self.report, (&short, Wanted::Calls), reporter)?;
-        for (number, again) in fuzzed.iter().zip(self.judge_on(&fuzzed, &Driven::judged_on)?) {
+        let step = format!("judging {} on more calls", count(fuzzed.len(), "port"));
+        let again = match fuzzed.is_empty() {
+            true => Vec::new(),
+            false => self.judge_on(step, (&fuzzed, &Driven::judged_on), reporter)?,
+        };
+        for (number, again) in fuzzed.iter().zip(again) {
             judged[position(number)] = again;
         }
         let same = those(wanted, &judged, |judged| judged.killed.is_empty() && judged.judged > 0);
@@ -212,10 +217,7 @@ impl<'a> PortsBuilt<'a> {
 
     fn judge_kept(&self, wanted: &[Number], reporter: &mut dyn Reporter) -> Result<Vec<(Judged, Vec<u64>)>> {
         let step = format!("judging {} in place", count(wanted.len(), "port"));
-        reporter.event(Event::StepStarted { step, total: None });
-        let judged = self.judge_on(wanted, &Driven::judged_on)?;
-        reporter.event(Event::StepFinished { message: String::new() });
-        Ok(judged)
+        self.judge_on(step, (wanted, &Driven::judged_on), reporter)
     }
 
     /// Judges ports on inputs that libFuzzer makes now.
@@ -223,12 +225,10 @@ impl<'a> PortsBuilt<'a> {
         if ports.is_empty() {
             return Ok(Vec::new());
         }
-        let step = format!("judging {} on new inputs", count(ports.len(), "port"));
-        reporter.event(Event::StepStarted { step, total: None });
         fuzz_anew(work, self.report, ports, reporter)?;
-        let judged = self.judge_on(ports, &Driven::new_inputs)?.into_iter().map(|(judged, _)| judged);
-        let judged: Vec<Judged> = judged.collect();
-        reporter.event(Event::StepFinished { message: String::new() });
+        let step = format!("judging {} on new inputs", count(ports.len(), "port"));
+        let judged = self.judge_on(step, (ports, &Driven::new_inputs), reporter)?;
+        let judged: Vec<Judged> = judged.into_iter().map(|(judged, _)| judged).collect();
         let without = ports.iter().zip(&judged).filter(|(_, judged)| judged.judged == 0);
         let name = |number: Number| self.project.library.functions[number].name.as_str();
         let without: Vec<&str> = without.map(|(number, _)| name(*number)).collect();
@@ -254,9 +254,14 @@ impl<'a> PortsBuilt<'a> {
         all.collect()
     }
 
-    fn judge_on(&self, wanted: &[Number], inputs: InputsOf) -> Result<Vec<(Judged, Vec<u64>)>> {
+    fn judge_on(
+        &self,
+        step: String,
+        wanted: (&[Number], InputsOf),
+        reporter: &mut dyn Reporter,
+    ) -> Result<Vec<(Judged, Vec<u64>)>> {
         let with = (&self.report.drivers[..], &self.programs[..]);
-        judge_all(with, (wanted, inputs), self.enough(), self.interrupt)
+        judge_all(step, (with, wanted, self.enough(), self.interrupt), reporter)
     }
 
     /// Whether a grade asks for more calls that differ from each other, and further inputs may make them: not where nearly

@@ -2,16 +2,16 @@
 
 use super::candidates::Candidates;
 use super::driver::{Driver, Language};
+use super::driver_object::{self, DriverObject};
 use super::outside::{self, Outside};
 use super::runtime::RUNTIME;
 use super::{environment, port, sandboxed_run, table, tape};
-use crate::c::entries::{CALLED, Entries, ROOM, inline_functions_have_copies};
+use crate::c::entries::{CALLED, Entries, inline_functions_have_copies};
 use crate::c::flags::old_c_flags;
 use crate::config::Drivers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::in_place::build_site::BuildSite;
 use crate::platform::process::{Job, time_limits};
-use crate::platform::toolchain::CompilerKind;
 use crate::platform::workspace::write_atomic;
 use crate::symbol::{Library, RelPath, Unit};
 use camino::Utf8Path;
@@ -21,26 +21,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::path::{Path, PathBuf};
-
-/// Functions keep their calls: what is inlined has no entry. String literals keep their symbols, which say how long they
-/// are: a text may go on behind its first NUL.
-/// The compiler marks conversions of a float to an integer that cannot hold it; `judge.c` has the function that it calls.
-const PATCHABLE: [&str; 12] = [
-    "-O1",
-    "-g0",
-    "-w",
-    "-fno-pie",
-    "-fno-lto",
-    "-fno-inline",
-    "-fno-optimize-sibling-calls",
-    "-fno-stack-protector",
-    "-U_FORTIFY_SOURCE",
-    "-Wa,-L",
-    "-fsanitize=float-cast-overflow",
-    "-fsanitize-recover=float-cast-overflow",
-];
-/// gcc also passes arguments in its own ways where it sees all callers.
-const PATCHABLE_GCC: [&str; 4] = ["-fno-ipa-sra", "-fno-ipa-cp", "-fno-ipa-ra", "-fno-partial-inlining"];
 
 /// Counters of source coverage, in units and for the linker.
 const COUNTED: [&str; 2] = ["-fprofile-instr-generate", "-fcoverage-mapping"];
@@ -84,7 +64,7 @@ pub fn library(parts: Parts, place: BuildSite) -> Result<Built> {
     for (name, text) in RUNTIME {
         write_atomic(&place.dir.join(name), text.as_bytes())?;
     }
-    let table = table::text(parts.library, parts.entries, parts.candidates) + &addresses();
+    let table = table::functions(parts.library, parts.entries, parts.candidates) + &addresses();
     write_atomic(&place.dir.join("table.c"), table.as_bytes())?;
     let numbered: Vec<(usize, &Unit)> = parts.library.units.iter().enumerate().collect();
     let mut objects: Vec<PathBuf> = numbered
@@ -127,16 +107,17 @@ impl Built {
     /// # Errors
     /// `C` if the driver does not compile or link, and Ctrl-C.
     pub fn program(&self, driver: &Driver, parts: Parts, place: BuildSite) -> Result<PathBuf> {
-        let object = place.dir.join(format!("driver-{}.o", driver.name));
-        let job = place.compiler(driver.language).dir(parts.root).timeout(time_limits::COMPILE_C);
-        let job = job.args(["-O1", "-g0", "-w", "-fno-pie", "-fno-lto"]);
-        let job = job
-            .args(flags(parts.library, parts.settings))
-            .args(["-U_FORTIFY_SOURCE", "-c", "-o"])
-            .arg(&object)
-            .arg(driver.file.as_std_path());
-        place.done(job, &driver.file)?;
-        let objects = self.with_system(driver, &object, parts, place)?;
+        // What a driver does with memory is not watched.
+        let has_entries = !matches!(parts.candidates, Candidates::Watched);
+        let of = (parts.root, parts.library, flags(parts.library, parts.settings));
+        let DriverObject { path, own } = driver_object::compile(driver, of, has_entries, place)?;
+        let table = place.dir.join(format!("entries-{}.c", driver.name));
+        write_atomic(&table, table::entries(parts.library, parts.entries, &own).as_bytes())?;
+        let entries = table.with_extension("o");
+        let job = place.own_c(Language::C).args(["-c", "-o"]).arg(&entries).arg(&table);
+        place.done(job, Utf8Path::new("the table of entries"))?;
+        let mut objects = self.with_system(driver, &path, parts, place)?;
+        objects.push(entries);
         let program = program(place.dir, driver);
         let link = |base: &str| {
             let job = place.compiler(Language::Cxx).dir(parts.root).timeout(time_limits::COMPILE_C);
@@ -238,10 +219,7 @@ impl BuildSite<'_> {
         let beside = with_mutants.and(path.parent()).map(|dir| format!("-iquote{dir}"));
         let compile = |more: &[&str]| {
             let job = Job::new(&self.toolchain.cc.path).dir(parts.root).timeout(time_limits::COMPILE_C);
-            let mut job = job.args(&unit.flags).args(&beside).args(PATCHABLE).args(old_c_flags()).args(ROOM);
-            if self.toolchain.cc.kind == CompilerKind::Gcc {
-                job = job.args(PATCHABLE_GCC);
-            }
+            let mut job = self.patchable(job.args(&unit.flags).args(&beside)).args(old_c_flags());
             match parts.candidates {
                 Candidates::Branches => job = job.args(COUNTED),
                 Candidates::Watched => job = job.args(WATCHED),

@@ -2,6 +2,9 @@
 //! on which C breaks are found here, once, and kept apart.
 
 use super::build::{Parts, flags};
+use super::corpus_folders::{
+    EARLIER, FOCUSED, FOCUSED_EARLIER, NEW_MORE, SMALLER, files, is_empty, mend, renamed,
+};
 use super::dictionary;
 use super::driver::{Driver, Language};
 use super::run::Number;
@@ -81,6 +84,11 @@ impl Corpus {
         self.dir.join(FOCUSED).join(function.to_string())
     }
 
+    /// The same, of the campaign before.
+    pub fn focused_earlier(&self, function: Number) -> PathBuf {
+        self.dir.join(FOCUSED_EARLIER).join(function.to_string())
+    }
+
     /// The folder of inputs that were last made to judge a port of the function.
     pub fn new_inputs(&self, function: Number) -> PathBuf {
         self.dir.join(FOCUSED).join(format!("{function}-new"))
@@ -88,7 +96,7 @@ impl Corpus {
 
     /// Whether the input is one of those that ports are judged on.
     pub fn has(&self, input: &Path) -> bool {
-        input.starts_with(self.dir.join(FOCUSED))
+        [FOCUSED, FOCUSED_EARLIER].iter().any(|folder| input.starts_with(self.dir.join(folder)))
             || self.inputs.iter().chain(&self.more).any(|one| one == input)
     }
 
@@ -162,9 +170,10 @@ impl Sanitised {
         let [kept, found, breaking, more] =
             ["corpus", "found", "breaking", "more"].map(|name| dir.join(name));
         mend(dir)?;
-        drop(fs::remove_dir_all(dir.join(FOCUSED)));
-        drop(fs::remove_dir_all(&more));
-        for folder in [&kept, &found, &breaking, &more] {
+        renamed(&dir.join(FOCUSED), &dir.join(FOCUSED_EARLIER))?;
+        let new = dir.join(NEW_MORE);
+        drop(fs::remove_dir_all(&new));
+        for folder in [&kept, &found, &breaking, &more, &new] {
             fs::create_dir_all(folder)?;
         }
         let seconds = parts.settings.seconds;
@@ -220,10 +229,16 @@ impl Sanitised {
         mend(dir)?;
         // What is found now is no part of the corpus.
         let time = (seconds / 6).clamp(1, MORE_SECONDS);
-        run(&|job| fuzz(job, time).args([&found, &kept]).env("IMPLFUZZ_KEEP", &more))?;
-        for file in files(&more)?.into_iter().skip(MOST_MORE) {
+        run(&|job| fuzz(job, time).args([&found, &kept]).env("IMPLFUZZ_KEEP", &new))?;
+        // A short campaign takes nothing away on which functions were judged.
+        for file in files(&new)?.into_iter().chain(files(&more)?).skip(MOST_MORE) {
             fs::remove_file(file)?;
         }
+        for file in files(&new)? {
+            let name = file.file_name().expect("it is a file of the folder");
+            fs::rename(&file, more.join(name))?;
+        }
+        fs::remove_dir_all(&new)?;
         fs::remove_dir_all(&found)?;
         fs::remove_dir_all(&first)?;
         Corpus::kept(dir)
@@ -297,9 +312,6 @@ fn first_inputs(dir: &Path) -> Result<PathBuf> {
 const FIRST: usize = 24;
 const FIRST_BYTES: usize = 64;
 
-/// The folder of inputs that were made for single functions.
-const FOCUSED: &str = "focused";
-
 /// The driver with the sanitised library and libFuzzer, in the folder of its build.
 pub fn program(dir: &Path, driver: &Driver) -> PathBuf {
     dir.join(format!("fuzz-{}", driver.name))
@@ -308,26 +320,6 @@ pub fn program(dir: &Path, driver: &Driver) -> PathBuf {
 /// The words for inputs, in the folder of the build. libFuzzer refuses a file without any.
 pub fn words(dir: &Path) -> Option<PathBuf> {
     Some(dir.join(WORDS)).filter(|words| words.metadata().is_ok_and(|about| about.len() > 0))
-}
-
-/// The corpus that is to take the place of the kept one, and the one whose place it takes.
-const SMALLER: &str = "smaller";
-const EARLIER: &str = "earlier";
-
-/// Ends the exchange of the corpus in `dir`, which may have been killed anywhere in between.
-fn mend(dir: &Path) -> Result<()> {
-    let [kept, earlier, small] = ["corpus", EARLIER, SMALLER].map(|name| dir.join(name));
-    if !earlier.exists() {
-        return Ok(());
-    }
-    if !kept.exists() {
-        // The new one was whole before the old one gave way.
-        fs::rename(if small.exists() { &small } else { &earlier }, &kept)?;
-    }
-    if earlier.exists() {
-        fs::remove_dir_all(&earlier)?;
-    }
-    Ok(())
 }
 
 /// What mends a driver that fills its folder.
@@ -352,19 +344,4 @@ fn does_not_run(driver: &Driver, output: &Output) -> Error {
         "the driver may do to its process what stops libFuzzer: send signals, set limits, or close or write to \
          descriptors that it did not open; it should only call the library",
     )
-}
-
-fn is_empty(dir: &Path) -> Result<bool> {
-    Ok(fs::read_dir(dir)?.next().is_none())
-}
-
-/// The files of a folder, smallest first.
-pub(super) fn files(dir: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(dir)? {
-        let entry = entry?;
-        files.push((entry.metadata()?.len(), entry.path()));
-    }
-    files.sort();
-    Ok(files.into_iter().map(|(_, path)| path).collect())
 }

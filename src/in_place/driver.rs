@@ -30,7 +30,8 @@ pub enum Language {
 }
 
 impl Language {
-    fn of(file: &Utf8Path) -> Option<Self> {
+    /// The language of a file, by its ending.
+    pub fn of(file: &Utf8Path) -> Option<Self> {
         match file.extension()? {
             "c" => Some(Self::C),
             "cc" | "cpp" | "cxx" | "C" => Some(Self::Cxx),
@@ -91,7 +92,7 @@ pub fn files(root: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
 fn read(root: &Utf8Path, file: &Utf8Path) -> Result<Option<Driver>> {
     let Some(language) = Language::of(file) else { return Ok(None) };
     let path = root.join(file);
-    if !path.is_file() || !defines(&String::from_utf8_lossy(&fs::read(path)?)) {
+    if !path.is_file() || !defines_entry(&String::from_utf8_lossy(&fs::read(path)?)) {
         return Ok(None);
     }
     let name = file.file_stem().unwrap_or(file.as_str()).to_owned();
@@ -99,7 +100,7 @@ fn read(root: &Utf8Path, file: &Utf8Path) -> Result<Option<Driver>> {
 }
 
 /// Whether the text has a body for the entry, rather than a declaration or a call.
-fn defines(text: &str) -> bool {
+pub fn defines_entry(text: &str) -> bool {
     text.match_indices(ENTRY).any(|(at, _)| {
         let behind = text[at + ENTRY.len()..].trim_start();
         let Some(parameters) = behind.strip_prefix('(') else { return false };
@@ -127,13 +128,13 @@ mod tests {
     #[test]
     fn definitions_are_found_and_declarations_are_not() {
         let body = "extern \"C\" int LLVMFuzzerTestOneInput(const uint8_t *data,\n  size_t n)\n{ return 0; }";
-        assert!(defines(body));
+        assert!(defines_entry(body));
         for text in [
             "int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);",
             "return LLVMFuzzerTestOneInput(data, size);",
             "if (LLVMFuzzerTestOneInput(data, size)) {",
         ] {
-            assert!(!defines(text), "{text}");
+            assert!(!defines_entry(text), "{text}");
         }
     }
 

@@ -1,7 +1,8 @@
 //! Fuzzes on for one function: libFuzzer begins with the inputs that reach it, and only what takes new edges of this
 //! function counts as new. What is kept are inputs for judging; they are no part of the corpus.
 
-use super::corpus::{ASAN_OPTIONS, FORK, LIMITS, artifacts, files};
+use super::corpus::{ASAN_OPTIONS, FORK, LIMITS, artifacts};
+use super::corpus_folders::files;
 use crate::error::{Error, ErrorKind, Result};
 use crate::in_place::sandboxed_run;
 use crate::platform::process::{Interrupt, Job, time_limits};

@@ -2,15 +2,17 @@
 //! function, C runs, memory is put back, a candidate runs on the same memory, and both results are compared.
 //!
 //! `driver` finds drivers, `driver_check` says whether one that a model wrote may run, `corpus` makes their inputs (with
-//! `dictionary`), `breaking` shows how C breaks on one, `focus` makes further ones for one function. `exported` makes a
-//! driver's program for other machines. `build` makes the program in a `build_site` (with `table`, `runtime`, `returned`,
-//! `port`, `outside` and `tape`), `run` runs it (with `sandboxed_run`), `difference` reads how a candidate was told from C,
+//! `corpus_folders` and `dictionary`), `breaking` shows how C breaks on one, `focus` makes further ones for one function. `exported` makes a
+//! driver's program for other machines. `build` makes the program in a `build_site` (with `patchable`, `driver_object`,
+//! `table`, `runtime`, `returned`, `port`, `outside` and `tape`), `run` runs it (with `sandboxed_run`), `difference` reads how a candidate was told from C,
 //! `watched` what calls look like. `typed` says what a difference means (with `padding`, `pointee_type` and
 //! `nested_difference`), and `values` which values differ. The judge itself is C, in `templates/in_place`; DESIGN.md
 //! describes it.
 
 pub mod driver;
 pub mod build_site;
+mod patchable;
+mod driver_object;
 mod sandboxed_run;
 mod tape;
 pub mod outside;
@@ -23,6 +25,7 @@ mod port;
 pub mod build;
 pub mod dictionary;
 mod environment;
+pub mod corpus_folders;
 pub mod corpus;
 pub mod exported;
 pub mod breaking;

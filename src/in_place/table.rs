@@ -1,9 +1,10 @@
-//! The generated C table of functions: what the judge knows of each.
+//! The generated C tables: what the judge knows of each function, and where functions begin in a program.
 
 use super::candidates::Candidates;
 use super::returned::{is_in_memory, result};
-use crate::c::entries::{Entries, Entry};
+use crate::c::entries::Entries;
 use crate::c::mutants::table;
+use crate::c::own_copies::OwnCopy;
 use crate::rust::shims::candidate;
 use crate::symbol::{CType, Function, Library, LibraryIndex, TypeKind};
 
@@ -88,20 +89,11 @@ fn list(candidates: Candidates, number: usize, function: &Function) -> Option<(S
     }
 }
 
-/// The text of the table; functions have their positions in the library as numbers.
-pub(super) fn text(library: &Library, entries: &Entries, candidates: Candidates) -> String {
-    let mut declarations = String::new();
-    let mut functions = String::new();
-    let mut places = String::new();
-    let mut count = 0;
+/// The text of the table of functions, which have their positions in the library as numbers.
+pub(super) fn functions(library: &Library, entries: &Entries, candidates: Candidates) -> String {
+    let (mut declarations, mut rows) = (String::new(), String::new());
     for (number, function) in library.functions.iter().enumerate() {
-        let own = entries.of(&function.key);
-        for Entry { name: entry, .. } in own {
-            declarations += &format!("extern unsigned char {entry}[];\n");
-            places += &format!("    {{{number}, {entry}}},\n");
-            count += 1;
-        }
-        let is_judged = why_not(library, function).is_none() && !own.is_empty();
+        let is_judged = why_not(library, function).is_none() && !entries.of(&function.key).is_empty();
         let (table, candidates) = match list(candidates, number, function).filter(|_| is_judged) {
             Some((name, candidates, text)) => {
                 declarations += &text;
@@ -112,7 +104,7 @@ pub(super) fn text(library: &Library, entries: &Entries, candidates: Candidates)
         let result = result(library, &function.ret).unwrap_or("RESULT_UNKNOWN");
         let bytes = stack_bytes(library, function);
         let [integers, vectors, on_stack] = registers(library, function);
-        functions += &format!(
+        rows += &format!(
             "    {{\"{}\", {result}, {bytes}, {integers}, {vectors}, {on_stack}, {table}, {candidates}}},\n",
             function.name
         );
@@ -120,9 +112,25 @@ pub(super) fn text(library: &Library, entries: &Entries, candidates: Candidates)
     let all = library.functions.len();
     format!(
         "#include \"in_place.h\"\n\n{declarations}\n\
-         const struct implfuzz_function implfuzz_functions[] = {{\n{functions}}};\n\
-         const size_t implfuzz_function_count = {all};\n\n\
-         const struct implfuzz_entry implfuzz_entries[] = {{\n{places}}};\n\
-         const size_t implfuzz_entry_count = {count};\n"
+         const struct implfuzz_function implfuzz_functions[] = {{\n{rows}}};\n\
+         const size_t implfuzz_function_count = {all};\n"
+    )
+}
+
+/// The text of the table of entries in a program: those in the library, and those of its own copies.
+pub(super) fn entries(library: &Library, entries: &Entries, own: &[OwnCopy]) -> String {
+    let (mut declarations, mut rows) = (String::new(), String::new());
+    let of_units = library.functions.iter().enumerate().flat_map(|(number, function)| {
+        entries.of(&function.key).iter().map(move |entry| (number, entry.name.as_str()))
+    });
+    let own = own.iter().map(|copy| (copy.function, copy.name.as_str()));
+    for (number, name) in of_units.chain(own) {
+        declarations += &format!("extern unsigned char {name}[];\n");
+        rows += &format!("    {{{number}, {name}}},\n");
+    }
+    format!(
+        "#include \"in_place.h\"\n\n{declarations}\n\
+         const struct implfuzz_entry implfuzz_entries[] = {{\n{rows}}};\n\
+         const size_t implfuzz_entry_count = sizeof implfuzz_entries / sizeof *implfuzz_entries;\n"
     )
 }

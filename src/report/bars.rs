@@ -49,13 +49,22 @@ impl Bars {
     pub(super) fn step(&mut self, message: &str, total: Option<u64>) {
         self.end_step();
         let bar = match total {
-            Some(total) => ProgressBar::new(total).with_style(style("{bar:30} {pos}/{len} {elapsed} {msg}")),
+            Some(total) => {
+                ProgressBar::new(total).with_style(style("{bar:30} {pos}/{len} {elapsed}, {eta} left: {msg}"))
+            }
             None => ProgressBar::new_spinner().with_style(style("{spinner} {elapsed} {msg}")),
         };
         let bar = self.all.add(bar);
         bar.set_message(message.to_owned());
         bar.enable_steady_tick(Duration::from_millis(120));
         self.step = Some(bar);
+    }
+
+    /// So much of the running step is done.
+    pub(super) fn step_at(&self, done: u64) {
+        if let Some(bar) = &self.step {
+            bar.set_position(done);
+        }
     }
 
     /// Updates the message of the running step.

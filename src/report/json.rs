@@ -86,6 +86,7 @@ pub fn error_json(error: &Error) -> Value {
 fn object(event: Event) -> (&'static str, Value) {
     match event {
         Event::StepStarted { step, total } => ("step-started", json!({ "step": step, "total": total })),
+        Event::StepProgress { done, total } => ("step-progress", json!({ "done": done, "total": total })),
         Event::StepFinished { message } => ("step-finished", json!({ "message": message })),
         Event::Note { text } => ("note", json!({ "text": text })),
         Event::Warning { text, help } => ("warning", json!({ "text": text, "help": help })),

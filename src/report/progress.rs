@@ -112,6 +112,10 @@ impl Reporter for Terminal {
                 Some(bars) => bars.step(&printable(&step), total),
                 None => self.say(Normal, &format!("{}\n", printable(&step))),
             },
+            Event::StepProgress { done, total } => match &mut self.bars {
+                Some(bars) => bars.step_at(done),
+                None => self.progress(&format!("{done} of {total}")),
+            },
             Event::StepFinished { message } => {
                 self.bars.iter_mut().for_each(Bars::end_step);
                 if !message.is_empty() {

@@ -37,6 +37,7 @@ mod drivers_contracts;
 mod drivers_ends;
 mod drivers_files;
 mod drivers_focus;
+mod drivers_headers;
 mod drivers_hostile;
 mod drivers_learned;
 mod drivers_objects;

@@ -23,6 +23,40 @@ pub fn literals(text: &[u8]) -> BTreeSet<Vec<u8>> {
     found
 }
 
+/// The strings that each statement of a C text has, in order, with the words of the statement. Adjacent literals are one
+/// string; what is included is none.
+pub fn strings(text: &[u8]) -> Vec<(BTreeSet<String>, Vec<Vec<u8>>)> {
+    let joined = Joined::of(text);
+    let (mut all, mut words) = (Vec::new(), BTreeSet::new());
+    let mut found: Vec<Vec<u8>> = Vec::new();
+    let (mut is_open, mut is_included, mut is_behind_head) = (false, false, false);
+    for token in tokens(&joined) {
+        is_included = token.is("include") || is_included && !token.first;
+        if is_included {
+            continue;
+        }
+        let string = quoted(&token).filter(|(quote, _)| *quote == '"').map(|(_, value)| value);
+        match (string, found.last_mut()) {
+            (Some(value), Some(last)) if is_open => last.extend(value),
+            (Some(value), _) => found.push(value),
+            (None, _) => {}
+        }
+        is_open = quoted(&token).is_some();
+        // `=` and the like are words of a statement, too.
+        if !is_open {
+            words.insert(token.text.clone().into_owned());
+        }
+        // A list in braces belongs to the statement.
+        if token.is(";") || token.is("{") && is_behind_head {
+            all.push((std::mem::take(&mut words), std::mem::take(&mut found)));
+        }
+        is_behind_head = token.is(")");
+    }
+    all.push((words, found));
+    all.retain(|(_, found)| !found.is_empty());
+    all
+}
+
 /// The integers in a C text, decimal or hexadecimal.
 pub fn integers(text: &[u8]) -> BTreeSet<u64> {
     let joined = Joined::of(text);

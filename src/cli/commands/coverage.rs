@@ -5,7 +5,7 @@ use crate::cli::session::Which;
 use crate::error::{ExitCode, Result};
 use crate::fuzz::coverage_replay::{ENDS, Inputs};
 use crate::judge::Judge;
-use crate::judge::coverage::{self, Covered, Missed, Reach, Side, Way};
+use crate::judge::coverage::{self, Covered, Missed, Reach, Side, Way, by_drivers};
 use crate::judge::findings;
 use crate::report::{Table, printable};
 use crate::verdict::Share;
@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 ///
 /// Replays the inputs of the last campaign, the boundary inputs and the kept counterexamples in a build with coverage
 /// counters. Coverage of C counts each direction of a branch; coverage of Rust counts blocks, such as the arms of a `match`.
+/// For a function without a harness, it counts what the calls of drivers reach in C.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -37,7 +38,8 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     }
     let judge = Judge::new(&project, &session.interrupt);
     coverage::provide(&judge, &wanted, args.seconds, args.fresh, reporter.as_mut())?;
-    let all = coverage::of_symbols(&judge, &wanted, reporter.as_mut())?;
+    let mut all = coverage::of_symbols(&judge, &wanted, reporter.as_mut())?;
+    by_drivers::complete(&judge, (&wanted, &mut all), reporter.as_mut())?;
     drop(reporter);
     let faults = wanted.iter().map(|planned| findings::known_breaks(&store, planned).map(|ways| ways.len()));
     let faults = faults.collect::<Result<Vec<_>>>()?;

@@ -48,12 +48,12 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         }),
         || {
             let spent = match totals.calls {
-                0 => "no model call yet".to_owned(),
-                _ => symbol_tables::spent(&totals),
+                0 => String::new(),
+                _ => format!("; {}", symbol_tables::spent(&totals)),
             };
             let (rows, counts) = (symbol_tables::judgements(&all), symbol_tables::counts(&all));
             let whole = whole.as_ref().map(overview).unwrap_or_default();
-            format!("{rows}\n{counts}; {spent}\n{whole}{}", symbol_tables::causes(&causes))
+            format!("{rows}\n{counts}{spent}\n{whole}{}", symbol_tables::causes(&causes))
         },
     );
     Ok(code(&all, &project))

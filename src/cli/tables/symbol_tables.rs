@@ -127,6 +127,12 @@ pub fn causes(all: &[Cause]) -> String {
     for cause in shared.iter().take(CAUSES) {
         text += &format!("{:>5}  {}\n", cause.functions.len(), printable(&cause.cause));
     }
+    let functions =
+        |causes: &mut dyn Iterator<Item = &Cause>| causes.map(|one| one.functions.len()).sum::<usize>();
+    let others = functions(&mut all.iter()) - functions(&mut shared.iter().take(CAUSES).copied());
+    if others > 0 {
+        text += &format!("{others:>5}  others, each in its row\n");
+    }
     text
 }
 
@@ -157,7 +163,11 @@ mod tests {
             |n: usize| Cause { cause: format!("cause {n}"), functions: vec![SymbolName::new("f"); 9 - n] };
         let all: Vec<Cause> = (0..7).map(cause).collect();
         let text = causes(&all);
-        assert!(text.contains(":\n    9  cause 0\n") && text.ends_with("    5  cause 4\n"), "{text}");
+        assert!(
+            text.contains(":\n    9  cause 0\n")
+                && text.ends_with("    5  cause 4\n    7  others, each in its row\n"),
+            "{text}"
+        );
         assert_eq!((causes(&[]), causes(&[cause(8)])), (String::new(), String::new()));
     }
 

@@ -57,7 +57,8 @@ impl Trouble {
         match self {
             Self::Unjudged | Self::Stale => verify,
             Self::BelowLeast => format!(
-                "cargo implfuzz contract {name}; `least` under [check] in implfuzz.toml sets the lowest accepted grade"
+                "cargo implfuzz contract --check {name}, or drivers --check {name} where drivers judge it, show what is not told \
+                 apart; `least` under [check] in implfuzz.toml sets the lowest accepted grade"
             ),
             Self::Stub => {
                 format!("write it again, or cargo implfuzz port {name}; if it is to stay a stub: {verify}")

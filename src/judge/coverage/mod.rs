@@ -6,6 +6,7 @@ mod inputs;
 mod remark;
 mod unreachable;
 mod side;
+pub mod by_drivers;
 
 pub use inputs::provide;
 pub use side::{Covered, Missed, Side, Way};
@@ -85,10 +86,7 @@ pub fn of_symbols(
 /// Why a function has nothing to replay.
 fn no_inputs(judge: &Judge, planned: &FunctionPlan) -> Option<String> {
     match &planned.judgeable {
-        Judgeable::NotYet(why) => Some(format!(
-            "it has no harness ({why}); `cargo implfuzz drivers --check {}` shows what drivers test",
-            planned.function.name
-        )),
+        Judgeable::NotYet(why) => Some(format!("it has no harness ({why})")),
         Judgeable::Yes(_) if !judge.campaign(Path::new(""), planned).has_inputs() => {
             let name = &planned.function.name;
             Some(format!("no run has left inputs: `cargo implfuzz coverage {name}` makes some"))

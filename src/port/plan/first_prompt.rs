@@ -66,7 +66,9 @@ fn refusal(
     reach: Option<Reachability>,
 ) -> Result<Option<Refusal>> {
     let function = &planned.function;
-    let in_place = reach == Some(Reachability::Reached) && !planned.wants_target;
+    // `port` runs the drivers first.
+    let in_place =
+        matches!(reach, Some(Reachability::Reached | Reachability::NotRun)) && !planned.wants_target;
     if matches!(plan.action, Action::Port | Action::PortAgain) || in_place && !project.is_skipped(planned) {
         let why = out_of_reach(project, function)?;
         let help = format!("cargo implfuzz list -v {}", function.name);
@@ -85,10 +87,6 @@ fn refusal(
         (Action::Analyze, _) => (
             format!("{reason}; `port` asks a model for a contract first"),
             format!("cargo implfuzz port {}; or {target}, which lets you write a fuzz target", function.name),
-        ),
-        (_, Some(Reachability::NotRun)) => (
-            format!("{reason}; the drivers have not run since the last change"),
-            "cargo implfuzz drivers".to_owned(),
         ),
         (_, Some(reach)) => (format!("{reason}; {}", reach.remark()), target),
         (_, None) => (

@@ -76,7 +76,8 @@ fn problem(judgement: &Judgement, status: Option<&SymbolStatus>, least: Least) -
         Rule::Stub | Rule::Missing => format!("cargo implfuzz port {symbol}"),
         Rule::Stale | Rule::Unjudged => Trouble::Stale.help(symbol.as_str()),
         Rule::BelowLeast | Rule::Unverifiable => format!(
-            "cargo implfuzz contract {symbol}; `least` under [grade] in implfuzz.toml sets the lowest accepted grade"
+            "cargo implfuzz contract --check {symbol}, or drivers --check {symbol} where drivers judge it, show what is not told \
+             apart; `least` under [grade] in implfuzz.toml sets the lowest accepted grade"
         ),
         Rule::CFault => format!("cargo implfuzz findings list --c-bugs {symbol}"),
     };

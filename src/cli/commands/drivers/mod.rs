@@ -31,7 +31,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("judged").args(["check", "ports"]).multiple(true)))]
 pub struct Args {
-    /// With --check or --ports: only these functions; --check lists their mutants that no call kills
+    /// With --check or --ports: only these functions, on the inputs of earlier runs unless --seconds is given; --check lists
+    /// their mutants that no call kills
     #[arg(value_name = "SYMBOL", requires = "judged")]
     symbols: Vec<String>,
     /// Fuzz each driver for N seconds [default: drivers.seconds]
@@ -93,7 +94,11 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     if args.write {
         return write::run(session, (&project, &mut store), reporter);
     }
-    let report = drivers::run(&project, Inputs::Fuzzed, interrupt, reporter.as_mut())?;
+    let inputs = match (&wanted, args.seconds) {
+        (Some(_), None) => Inputs::Kept,
+        _ => Inputs::Fuzzed,
+    };
+    let report = drivers::run(&project, inputs, interrupt, reporter.as_mut())?;
     let faults = drivers::fault_places(&project, &report, interrupt)?;
     let reached: Vec<usize> = match &wanted {
         Some(wanted) => wanted.intersection(&report.reached()).copied().collect(),
