@@ -4,13 +4,14 @@
 //! A fix becomes a lesson only when the build or run that it was meant to cure is green; if anything else is wrong
 //! after it, it is dropped. A shown lesson that did not prevent its failure loses trust.
 
+mod ranking;
 pub mod select;
 
 use crate::contract::archetype::Archetype;
 use crate::port::prompt::feedback::{Category, Feedback};
 use crate::port::supervisor::{Outcome, Step};
 use crate::store::MemoryId;
-use crate::store::lesson::{self, Item};
+use crate::store::lesson::Item;
 use crate::symbol::SymbolName;
 use std::collections::BTreeSet;
 
@@ -127,7 +128,7 @@ impl Lessons {
 /// The text for a prompt: the kind of the function, which does not count against the limit, and the lessons, each
 /// with its function. Empty where there is no lesson.
 pub fn words(kind: Option<Archetype>, lessons: &[(&Item, Option<&SymbolName>)]) -> String {
-    let mut lines = lesson::within(lessons.iter().map(|(item, at)| line(item, *at)).collect());
+    let mut lines = ranking::within(lessons.iter().map(|(item, at)| line(item, *at)).collect());
     if let (Some(kind), false) = (kind, lines.is_empty()) {
         lines.insert(0, format!("This function is of the kind: {}.", kind.text()));
     }

@@ -1,18 +1,7 @@
-//! Lessons from earlier ports: their confidence, how it decreases with time, and the selection of a few for a
-//! prompt. Plain data and formulas only; `port::lessons` decides when to learn and use them, and the store
-//! has the rows.
+//! Lessons from earlier ports, and their confidence. Plain data; `port::lessons` decides when to learn and use them.
 
 use crate::symbol::SymbolKey;
 use serde::{Deserialize, Serialize};
-
-/// The maximum number of lessons in a prompt.
-pub const TOLD: usize = 3;
-/// The number of iterations without confirmation after which a lesson's weight is halved.
-pub const HALF_LIFE: f64 = 20.0;
-/// Lessons below this confidence are not used.
-pub const LEAST: f64 = 0.1;
-/// Maximum bytes of all lessons in a prompt: 1,000 tokens of two bytes each, as budgets count them.
-pub const MOST_BYTES: usize = 2_000;
 
 /// The kind of a lesson.
 #[derive(
@@ -61,28 +50,6 @@ impl From<Option<SymbolKey>> for Scope {
 impl From<Scope> for Option<SymbolKey> {
     fn from(scope: Scope) -> Self {
         if let Scope::Symbol(key) = scope { Some(key) } else { None }
-    }
-}
-
-/// How close the place where a lesson was learned is to the function that is ported.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Nearness {
-    /// Learned somewhere in the library.
-    Library,
-    /// Learned at a callee, or at a function of the same kind.
-    Kin,
-    /// Learned at this function.
-    Same,
-}
-
-impl Nearness {
-    /// The weight of a lesson at this distance.
-    pub fn relevance(self) -> f64 {
-        match self {
-            Self::Library => 0.4,
-            Self::Kin => 0.7,
-            Self::Same => 1.0,
-        }
     }
 }
 
@@ -177,38 +144,6 @@ impl Item {
     pub fn fail(&mut self) {
         self.confidence = self.confidence.failed();
     }
-
-    /// Its score for a function; `None` if it must not enter the prompt.
-    pub fn score(&self, now: Iteration, nearness: Nearness) -> Option<f64> {
-        if !self.lesson.proven || self.confidence.share() < LEAST {
-            return None;
-        }
-        Some(self.confidence.share() * faded(self.last_used, now) * nearness.relevance())
-    }
-}
-
-/// The factor for the time since: one half after each [`HALF_LIFE`].
-fn faded(since: Iteration, now: Iteration) -> f64 {
-    let age = now.0.saturating_sub(since.0) as f64;
-    0.5_f64.powf(age / HALF_LIFE)
-}
-
-/// The [`TOLD`] items with the highest scores, best first; of equal ones, the first.
-pub fn best<T>(scored: impl IntoIterator<Item = (f64, T)>) -> Vec<T> {
-    let mut all: Vec<(f64, T)> = scored.into_iter().collect();
-    all.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    all.into_iter().take(TOLD).map(|(_, item)| item).collect()
-}
-
-/// The lines that fit into [`MOST_BYTES`] together; lines that do not fit are left out.
-pub fn within(lines: Vec<String>) -> Vec<String> {
-    let mut room = MOST_BYTES;
-    let fits = |line: &String| {
-        let left = room.checked_sub(line.len() + 1);
-        room = left.unwrap_or(room);
-        left.is_some()
-    };
-    lines.into_iter().filter(fits).collect()
 }
 
 #[cfg(test)]
@@ -247,37 +182,6 @@ mod tests {
     }
 
     #[test]
-    fn a_lesson_counts_half_after_each_half_life() {
-        for (since, now, left) in
-            [(1, 1, 1.0), (1, 21, 0.5), (1, 41, 0.25), (7, 17, 0.5_f64.sqrt()), (9, 3, 1.0)]
-        {
-            assert!((faded(Iteration(since), Iteration(now)) - left).abs() < 1e-9, "{since} {now}");
-        }
-    }
-
-    #[test]
-    fn a_score_is_confidence_by_age_by_relevance() {
-        for (confidence, age, nearness, score) in [
-            (1.0, 0, Nearness::Same, 1.0),
-            (1.0, 0, Nearness::Kin, 0.7),
-            (1.0, 0, Nearness::Library, 0.4),
-            (0.5, 0, Nearness::Same, 0.5),
-            (0.5, 20, Nearness::Kin, 0.175),
-            (0.8, 40, Nearness::Library, 0.08),
-        ] {
-            let told = item(confidence, 10).score(Iteration(10 + age), nearness).unwrap();
-            assert!((told - score).abs() < 1e-12, "{confidence} {age} {nearness:?}");
-        }
-    }
-
-    #[test]
-    fn what_is_not_proven_or_hardly_sure_is_not_told() {
-        assert_eq!(item(0.09, 1).score(Iteration(1), Nearness::Same), None);
-        let unproven = Item::new(lesson(Some("a"), false), Iteration(1));
-        assert_eq!(unproven.score(Iteration(1), Nearness::Same), None);
-    }
-
-    #[test]
     fn only_what_is_proven_confirms() {
         let mut item = Item::new(lesson(Some("a"), false), Iteration(3));
         item.merge(lesson(Some("a"), false), Iteration(4));
@@ -309,19 +213,6 @@ mod tests {
         assert!(item.confidence > Confidence::START);
     }
 
-    #[test]
-    fn the_three_best_are_told_best_first() {
-        let told = best([(0.2, 'a'), (0.9, 'b'), (0.4, 'c'), (0.9, 'd'), (0.1, 'e')]);
-        assert_eq!(told, ['b', 'd', 'c']);
-    }
-
-    #[test]
-    fn what_has_no_room_is_left_out() {
-        let long = "x".repeat(MOST_BYTES - 10);
-        let kept = within(vec!["y".repeat(MOST_BYTES), long.clone(), "is too long".into(), "123456".into()]);
-        assert_eq!(kept, [long, "123456".into()]);
-    }
-
     proptest! {
         #[test]
         fn confidence_never_leaves_its_bounds(start in any::<f64>(), ways in prop::collection::vec(any::<bool>(), 0..60)) {
@@ -332,16 +223,6 @@ mod tests {
                 let (low, high) = if is_good { (now, next) } else { (next, now) };
                 prop_assert!(low <= high);
                 now = next;
-            }
-        }
-
-        #[test]
-        fn a_score_never_leaves_its_bounds(confidence in 0.0..=1.0_f64, since in any::<u64>(), now in any::<u64>()) {
-            let mut last = 0.0;
-            for nearness in [Nearness::Library, Nearness::Kin, Nearness::Same] {
-                let score = item(confidence, since).score(Iteration(now), nearness).unwrap_or(0.0);
-                prop_assert!((0.0..=1.0).contains(&score) && score <= confidence && score >= last);
-                last = score;
             }
         }
 
@@ -369,12 +250,6 @@ mod tests {
             let is_one = all.iter().all(|(at, ..)| *at == all[0].0 && at.is_some());
             prop_assert_eq!(is_one, first.lesson.scope != Scope::Library);
             prop_assert!(first.created <= first.last_used);
-        }
-
-        #[test]
-        fn what_is_told_has_room(lines in prop::collection::vec("[a-zé]{0,900}", 0..5)) {
-            let told = within(lines).iter().map(|line| line.len() + 1).sum::<usize>();
-            prop_assert!(told <= MOST_BYTES);
         }
     }
 }

@@ -3,8 +3,9 @@
 use crate::contract::archetype::Archetype;
 use crate::error::Result;
 use crate::port::lessons;
+use crate::port::lessons::ranking::{Nearness, best, score};
 use crate::project::{FunctionPlan, Project};
-use crate::store::lesson::{self, Kind, Nearness, Scope};
+use crate::store::lesson::{Kind, Scope};
 use crate::store::{MemoryId, MemoryRow, Store};
 use crate::symbol::SymbolKey;
 
@@ -21,9 +22,9 @@ pub fn recalled(
     let rows = store.memory()?;
     let scored = rows.iter().filter_map(|row| {
         let nearness = nearness(project, planned, row)?;
-        Some((row.item.score(now, nearness)?, row))
+        Some((score(&row.item, now, nearness)?, row))
     });
-    let told = lesson::best(scored);
+    let told = best(scored);
     let at = |row: &MemoryRow| match &row.item.lesson.scope {
         Scope::Symbol(key) => project.library.function(key).map(|function| &function.name),
         Scope::Library => None,

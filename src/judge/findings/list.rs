@@ -1,20 +1,12 @@
-//! Stored findings: lists each kind once, and replays any of them.
+//! The list of findings: each kind once, with the relation to the port in the tree.
 
-use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{Event, Reporter};
 use crate::evidence::status::{Status, SymbolStatus, status};
-use crate::fuzz::confirm::Once;
-use crate::fuzz::isolated_replay::PRECONDITION;
-use crate::judge::{Judge, Judging};
-use crate::platform::workspace::write_atomic;
 use crate::project::{FunctionPlan, Project};
-use crate::store::{CFaultNote, FindingId, FindingRow, NewFinding, RunId, Side, Store};
+use crate::store::{FindingRow, Side, Store};
 use crate::symbol::SymbolName;
-use crate::verdict::{CFault, Finding, Grade};
+use crate::verdict::Grade;
 use serde::Serialize;
-use std::collections::BTreeSet;
-use std::path::Path;
 
 /// A finding with the name of its function, and the number of inputs with the same result.
 #[derive(Debug, Clone)]
@@ -92,15 +84,6 @@ impl<'p> Tree<'p> {
     }
 }
 
-/// The result of replaying a finding.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Again {
-    /// For a finding about a port.
-    Port(Once),
-    /// For a finding about C: the C fault, if it still occurs.
-    C(Option<CFault>),
-}
-
 /// The findings about the ports and C originals of these functions, or of all (`None`). Of findings that differ
 /// only in numbers, the one with the shortest input is listed.
 pub fn list(
@@ -143,87 +126,6 @@ pub fn find(project: &Project, store: &Store, id: i64) -> Result<Kept> {
             .help("`cargo implfuzz findings list` shows all")
     })?;
     Ok(Tree::of(project)?.kept(row))
-}
-
-/// Replays a finding's input: through the C original and the port in the tree, or, for a finding about C, through
-/// the original alone.
-///
-/// # Errors
-/// `Usage` if the function no longer has a port or harness.
-pub fn replay(judge: &Judge, kept: &Kept, reporter: &mut dyn Reporter) -> Result<Again> {
-    let planned = judge.project.find(kept.symbol.as_str())?;
-    let (input, interrupt) = (&kept.row.finding.input, judge.interrupt);
-    if let Some(place) = &kept.row.finding.place {
-        let found = judge.again_in_place(planned, (place, input), reporter)?;
-        return Ok(Again::Port(found.map_or(Once::Same, Once::Differs)));
-    }
-    if kept.row.side == Side::Port {
-        let binary = judge.by_hand(planned, reporter)?;
-        return judge.campaign(&binary, planned).once(input, interrupt).map(Again::Port);
-    }
-    if planned.judgeable.contract().is_none() {
-        let text = format!("`{}` has no harness any more", kept.symbol);
-        return Err(Error::new(ErrorKind::Usage, text)
-            .help(format!("`cargo implfuzz contract {}` shows why", kept.symbol)));
-    }
-    let binary = judge.harnesses(&[planned], reporter)?;
-    let campaign = judge.campaign(&binary, planned);
-    if campaign.is_ruled_out(input, interrupt)? {
-        return Ok(Again::Port(Once::Rejected(PRECONDITION.into())));
-    }
-    campaign.c_alone(input, interrupt).map(Again::C)
-}
-
-impl Judging<'_, '_> {
-    /// Stores a C fault and reports it as a warning: it is not the port's fault, so no model is asked for a fix. A
-    /// fault that the measurement of a harness found belongs to no run.
-    pub fn keep_c_fault(
-        &mut self,
-        planned: &FunctionPlan,
-        found: &CFault,
-        run: Option<RunId>,
-    ) -> Result<FindingId> {
-        let id = self.store.add_finding(&NewFinding {
-            symbol: &planned.function.key,
-            side: Side::C,
-            finding: &found.finding,
-            run,
-            candidate_sha256: None,
-            c_fault: Some(CFaultNote { fault: found.kind, report: &found.report }),
-        })?;
-        let (class, what) = (found.finding.class, &found.finding.what);
-        let what = format!("{class}: {what}: {}", found.kind.told());
-        self.reporter.event(Event::CFault { symbol: planned.function.name.clone(), id: id.0, what });
-        Ok(id)
-    }
-
-    /// Stores a finding about the port text with this hash, and its input as a seed in `dir`.
-    pub fn record_finding(
-        &mut self,
-        planned: &FunctionPlan,
-        finding: &Finding,
-        text: &str,
-        dir: &Path,
-    ) -> Result<FindingId> {
-        let id = self.store.add_finding(&NewFinding {
-            symbol: &planned.function.key,
-            side: Side::Port,
-            finding,
-            run: self.run,
-            candidate_sha256: Some(text.to_owned()),
-            c_fault: None,
-        })?;
-        if !finding.input.is_empty() {
-            write_atomic(&dir.join(&sha256(&finding.input)[..16]), &finding.input)?;
-        }
-        Ok(id)
-    }
-}
-
-/// The known C faults of a function's original, by description.
-pub fn known_breaks(store: &Store, planned: &FunctionPlan) -> Result<BTreeSet<String>> {
-    let rows = store.findings(Some(&planned.function.key))?;
-    Ok(rows.into_iter().filter(|row| row.side == Side::C).map(|row| row.finding.what).collect())
 }
 
 /// The name on the command line, or the key if the library no longer has the function.
