@@ -271,6 +271,8 @@ static inline int driver_answer(void)
 
 static inline int driver_order(const void *a, const void *b)
 {
+    if (!a || !b)
+        return (a != NULL) - (b != NULL);
     return (int)*(const unsigned char *)a - (int)*(const unsigned char *)b;
 }
 

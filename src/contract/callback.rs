@@ -51,6 +51,18 @@ fn is_order(params: &[CType], ret: &CType) -> bool {
     signed && element(a).is_some_and(|kind| element(b) == Some(kind))
 }
 
+/// Whether the type is a comparison of values of any kind, which may get user data, too. Without an order, trees lose what
+/// they hold.
+fn orders_any(params: &[CType], ret: &CType) -> bool {
+    let ([a, b] | [a, b, _]) = params else { return false };
+    let values = |ty: &CType| match &ty.kind {
+        TypeKind::Pointer(target) if target.is_const => Some(target.kind.clone()),
+        _ => None,
+    };
+    let signed = matches!(ret.kind, TypeKind::Int { signed: true, bits: 32.., .. });
+    signed && values(a).is_some() && values(a) == values(b) && params.get(2).is_none_or(points_to_void)
+}
+
 fn points_to_void(ty: &CType) -> bool {
     matches!(&ty.kind, TypeKind::Pointer(target) if target.kind == TypeKind::Void)
 }
@@ -81,10 +93,13 @@ fn result(ret: &CType) -> Option<String> {
     }
 }
 
-/// For a program that only calls the function: a callback that the input answers, or what it gets.
+/// For a program that only calls the function: a callback that orders or that the input answers, or what it gets.
 pub(super) fn any(param: &Param) -> Option<Role> {
     match prototype(&param.ty) {
-        Some(_) => Some(Role::Callback(parameter_roles::Callback { order: false, nullable: false })),
+        Some((params, ret)) => {
+            let order = orders_any(params, ret);
+            Some(Role::Callback(parameter_roles::Callback { order, nullable: false }))
+        }
         None => points_to_void(&param.ty).then_some(Role::UserData(parameter_roles::UserData)),
     }
 }

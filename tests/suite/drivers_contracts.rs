@@ -35,7 +35,7 @@ fn a_driver_calls_functions_that_no_harness_can_compare() {
     repo.run(&["drivers", "--new", "calls"])
         .ok()
         .shows("functions of store.h that it calls: 10")
-        .shows("it does not call store_note: no contract says how");
+        .shows("it does not call store_note: variadic");
     let text = repo.read("fuzz/calls.c");
     // Objects are made, used, and ended in the end; a callback is one that the driver defines.
     for line in [

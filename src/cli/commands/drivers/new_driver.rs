@@ -52,9 +52,13 @@ pub fn write(session: &Session, project: &Project, name: &str, of: Of) -> Result
     let mut opened = fs::OpenOptions::new().write(true).create_new(true).open(&path)?;
     opened.write_all(new.text.as_bytes())?;
     let mut shown = format!("{file} written; {}, then `cargo implfuzz drivers`\n", new.next);
+    let functions = &project.library.functions;
+    let is_variadic = |name: &&String| functions.iter().any(|one| one.c_name == **name && one.is_variadic);
+    let (variadic, others): (Vec<&String>, Vec<&String>) = new.left_out.iter().partition(is_variadic);
     for (names, why) in [
-        (&new.left_out, "no contract says how"),
-        (&new.refused, "with these headers the call does not compile"),
+        (others, "no contract says how"),
+        (variadic, "variadic"),
+        (new.refused.iter().collect(), "with these headers the call does not compile"),
     ] {
         if !names.is_empty() {
             let names: Vec<_> = names.iter().map(|name| printable(name)).collect();
