@@ -68,8 +68,8 @@ const HEAD: &str = "# Reading real C libraries\n\n\
     Written by `cargo bench --bench analysis -- --write`; all numbers are from one run on one machine.\n";
 
 const TAIL: &str = "\n\
-    - `listed` and `expected`: `expected` counts the functions that `gcc -O0` compiles from the same files, including statics and inline functions of the library's headers; `listed` counts those of them that the tool found. These two columns are from gcc's point of view, all others from clang's: `XXH_swap32` and `XXH_swap64` in lz4 and zstd are macros for gcc and functions for clang.\n\
-    - `bound`: functions whose C original can be called from Rust. `stubs compile`: functions that have a stub, in a crate that rustc accepted.\n\
+    - `listed` and `expected`: `expected` counts the functions that `gcc -O0` compiles from the same files, including statics and inline functions of the library's headers; `listed` counts those of them that the tool found. Both numbers are from gcc's point of view, all other columns from clang's: `XXH_swap32` and `XXH_swap64` in lz4 and zstd are macros for gcc and functions for clang.\n\
+    - `bound`: functions whose C original can be called from Rust. `stubs compile`: functions that have a stub; rustc compiled the crate with all of them.\n\
     - `init s`: time of a first `cargo implfuzz init`, which runs libclang, bindgen and the C compiler on every file. `clang s` and `bindgen s`: times of `clang -fsyntax-only` and of bindgen on the same files. All three use as many jobs as the machine has cores. The second ratio subtracts bindgen's time from that of `init`.\n\
     - `again ms`: time of a second `init` without any change, in total and per 1,000 functions. `MiB`: peak memory of the first `init`.\n";
 

@@ -240,7 +240,7 @@ impl Bench {
         let mut text = format!(
             "## Throughput\n\nExecutions per second of processor time under libFuzzer, for inputs with at most the given number of bytes, {rounds} rounds.\n\n\
              - `executions/s`: this tool, as `verify` runs it.\n\
-             - `no sanitizer`: the same harness, allocators, coverage and manifest, without ASan, UBSan and guard.\n\
+             - `no sanitizer`: the same harness, allocators, coverage and `Cargo.toml`, but without ASan, UBSan and the guard (the code that catches crashes of C).\n\
              - `cargo fuzz`: a hand-written thin target with `arbitrary` that calls C and the port and compares the results \
              ([benches/peer](https://github.com/cargo-implfuzz/cargo-implfuzz/tree/main/benches/peer)), built by `cargo fuzz build` with its defaults ({}). It checks less than this tool: \
              its C is built without sanitizers, and it compares only return values.\n\n\

@@ -126,7 +126,7 @@ fn table(rans: &[Ran; 2], cores: usize, Work { functions, latency, accept }: Wor
     let shorter = one.waiting / many.waiting;
     writeln!(
         text,
-        "\n{functions} functions, {} s per answer, {accept} s per acceptance run, {cores} cores. With {} functions at a time, the waiting time is divided by {shorter:.1} (goal: at least \
+        "\n{functions} functions, {} s per answer, {accept} s per acceptance run, {cores} cores. With {} functions at a time, the waiting time is {shorter:.1} times shorter (goal: at least \
          {SHORTER}{}), and computing takes {:.2} times as long as it would with all cores busy (goal: at most {ALLOWED}{}).",
         latency.as_secs_f32(),
         many.jobs,

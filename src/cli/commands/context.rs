@@ -9,7 +9,7 @@ use crate::project::init;
 use crate::report::printable;
 use serde_json::{Value, json};
 
-/// Show the prompt that `port` would send to a model for a function, without asking one
+/// Show the prompt that `port` would send for a function; no model is asked
 ///
 /// It has the rules for ports, the C text, the contract, the types and the callees: what a person or a coding agent needs to
 /// write the port. For a function that has a port, the prompt is that of `port --redo`.

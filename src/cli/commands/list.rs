@@ -15,10 +15,10 @@ use serde_json::json;
 
 /// List the functions of the C library in porting order, with their tiers
 ///
-/// The tier says how a harness can call a function. A: it decodes the arguments from the input; B: it gets values from the
-/// library's own constructors; E: it needs heuristics (unknown sizes, callbacks, `void *`); C: it needs hints from a person;
-/// D: it cannot call the function.
-/// `-v` shows the reason for each tier, and the full definition of each symbol that `--kind` lists.
+/// The tier says how a harness can call a function. From the easiest to the hardest: A: it decodes the arguments from the input;
+/// B: it gets values from the library's own constructors; E: it needs heuristics (unknown sizes, callbacks, `void *`); C: it
+/// needs hints from a person; D: it cannot call the function. `-v` shows the reason for each tier, and the full definition of
+/// each symbol that `--kind` lists.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Show only symbols that match a pattern: a symbol, a C name, a file or file:name; `*` matches any text
@@ -30,8 +30,8 @@ pub struct Args {
     /// Show symbols of these kinds instead of functions, as in struct,macro
     #[arg(long, value_enum, value_name = "KINDS", value_delimiter = ',', conflicts_with_all = ["tier", "graph", "unsupported", "sort"])]
     kind: Vec<Kind>,
-    /// Show left-out files, symbols without a stub, binding or Rust static, and disagreements between libclang and the
-    /// C compiler, each with the reason
+    /// Show what is unsupported, with the reasons: files that are left out; symbols that have no stub, no binding or no Rust
+    /// static; and disagreements between libclang and the C compiler
     #[arg(long, conflicts_with_all = ["tier", "graph", "sort"])]
     unsupported: bool,
     /// Print the call graph for Graphviz instead

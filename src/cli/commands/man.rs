@@ -11,8 +11,8 @@ use std::path::PathBuf;
 
 /// Print the manual page of `cargo implfuzz`, or write one page for each command
 ///
-/// In a folder that `man` searches, such as ~/.local/share/man/man1, `cargo help implfuzz` and
-/// `man cargo-implfuzz-port` find them.
+/// If the pages are in a folder that `man` searches, such as ~/.local/share/man/man1, `cargo help implfuzz` and `man
+/// cargo-implfuzz-port` show them.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Write the pages of all commands into this directory

@@ -23,7 +23,7 @@ pub struct Args {
     /// Write the page into this file [default: .implfuzz/report.html]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Also measure coverage, and mark the lines that no input reaches: builds, and replays kept inputs
+    /// Also measure coverage, and mark the lines that no input reaches (this builds the harnesses and replays kept inputs)
     #[arg(long)]
     coverage: bool,
 }

@@ -13,7 +13,7 @@ use crate::project::listing;
 use crate::verdict::Grade;
 use serde_json::json;
 
-/// Show the status of every function and what its grade lacks, without building or running anything
+/// Show the status of every function and what keeps it from a better grade, without building or running anything
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Show only functions that match a pattern: a symbol, a C name, a file or file:name; `*` matches any text

@@ -19,7 +19,7 @@ pub fn judgements(all: &[Judgement]) -> String {
         .left("grade", |j| graded(j.grade, j.reason.as_deref()))
         .right("executions", |j| executions(j.executions, j.in_place))
         .right_if(all.iter().any(|j| j.in_place.is_some()), "in place", |j| cells::number(j.in_place))
-        .right("accepted", |j| cells::percent(j.accept_rate))
+        .right("C accepts", |j| cells::percent(j.accept_rate))
         .left("remarks", |j| remarks(j))
         .text()
 }
@@ -61,10 +61,10 @@ pub fn ports(all: &[PortResult]) -> String {
     };
     Table::of(all)
         .left("symbol", |r| r.symbol.to_string())
-        .left("verdict", |r| verdict(r))
+        .left("result", |r| verdict(r))
         .right("executions", |r| executions(r.executions, r.in_place))
         .right_if(all.iter().any(|r| r.in_place.is_some()), "in place", |r| cells::number(r.in_place))
-        .right("accepted", |r| cells::percent(r.accept_rate))
+        .right("C accepts", |r| cells::percent(r.accept_rate))
         .right("calls", |r| r.calls.to_string())
         .right("tokens", |r| r.tokens.to_string())
         .left("remarks", |r| remarks(r))

@@ -25,8 +25,8 @@ use std::path::Path;
 
 /// Show, check, edit or approve contracts
 ///
-/// Shows each role with the C line that it was inferred from. With --check, compares the C original with itself, which must
-/// show no difference, and with mutants of itself, which the harness should kill.
+/// Shows each role with the C line that it was inferred from. With --check, compares the C original with itself, which must show
+/// no difference, and with mutants, copies of it with one small change each, which the harness should detect.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -43,8 +43,7 @@ pub struct Args {
     /// Write a fuzz target to start from (rust/fuzz/targets/), for functions that no contract can describe
     #[arg(long, conflicts_with_all = ["check", "all", "edit"])]
     new: bool,
-    /// Watch the calls that drivers make, and correct the contracts that they contradict; needs
-    /// `cargo implfuzz drivers`
+    /// Watch the calls that drivers make, and correct the contracts that they contradict; run `cargo implfuzz drivers` first
     #[arg(long, requires = "all", conflicts_with_all = ["check", "edit", "new", "approve"])]
     learn: bool,
     /// Approve contracts that a model proposed; without approval their ports are graded at most weak
@@ -319,7 +318,7 @@ fn measured(all: &[Adequacy], asked: &Grades) -> String {
     let killed = |share: &Share| format!("{}/{}", share.reached, share.total);
     let mut text = Table::of(all)
         .left("symbol", |a| a.symbol.to_string())
-        .right("accepted", |a| cells::percent(a.accept_rate))
+        .right("C accepts", |a| cells::percent(a.accept_rate))
         .right("executions/s", |a| cells::number(a.executions_per_second))
         .right("killed", |a| cells::known(a.kills().value(), killed))
         .left("remarks", |a| a.shortcomings(asked).join("; "))

@@ -31,14 +31,14 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("judged").args(["check", "ports"]).multiple(true)))]
 pub struct Args {
-    /// With --check or --ports: only these functions, on the inputs of earlier runs unless --seconds is given; --check lists
-    /// their mutants that no call kills
+    /// With --check or --ports: judge only these functions, on the inputs of earlier runs; give --seconds to fuzz first. --check
+    /// then also lists the mutants that no call kills
     #[arg(value_name = "SYMBOL", requires = "judged")]
     symbols: Vec<String>,
     /// Fuzz each driver for N seconds [default: drivers.seconds]
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
-    /// Run mutants of each C function at the calls that the drivers make to it, and count those that differ from C; in
+    /// Run mutants of each C function at the calls that the drivers make to it, and count the mutants that are detected; in
     /// addition to the fuzzing, this takes up to drivers.function_seconds for each function and driver
     #[arg(long)]
     check: bool,
@@ -60,7 +60,8 @@ pub struct Args {
     /// Let the new driver run this program, a C file of the repository with a `main`
     #[arg(long, value_name = "FILE", requires = "new")]
     program: Option<Utf8PathBuf>,
-    /// Do not fuzz: build each driver into this folder as a libFuzzer program for other machines, which compares the ports with C
+    /// Do not fuzz: build each driver into this folder as a libFuzzer program that compares the ports with C and can run on
+    /// other machines
     #[arg(long, value_name = "DIR", conflicts_with_all = ["seconds", "check", "ports", "write", "new"])]
     build: Option<PathBuf>,
 }

@@ -15,7 +15,7 @@ use crate::project::{FunctionPlan, Project};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Write the files with which a service fuzzes the ports continuously
+/// Write the files that a service needs to fuzz the ports continuously
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Folder to write [default: in the git repository, oss-fuzz or .clusterfuzzlite]

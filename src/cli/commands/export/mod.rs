@@ -7,7 +7,7 @@ use crate::cli::session::Session;
 use crate::error::{ExitCode, Result};
 use crate::export::continuous::Service;
 
-/// Write the files with which another service runs the tool or fuzzes the ports of this repository
+/// Write the files that a service needs to run the tool or to fuzz the ports of this repository
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -20,7 +20,7 @@ enum What {
     /// Write a project for OSS-Fuzz, which fuzzes ports and drivers continuously
     #[command(name = "oss-fuzz")]
     OssFuzz(continuous::Args),
-    /// Write the files with which ClusterFuzzLite fuzzes ports and drivers on GitHub
+    /// Write the files that ClusterFuzzLite needs to fuzz ports and drivers on GitHub
     #[command(name = "clusterfuzzlite")]
     ClusterFuzzLite(continuous::Args),
 }

@@ -46,7 +46,7 @@ pub struct Args {
     /// a grade that is no worse
     #[arg(long, requires = "redo")]
     safer: bool,
-    /// First let a model write drivers for functions without a harness that no driver reaches, as `drivers --write` does
+    /// First let a model write drivers for functions that have no harness and that no driver reaches, as `drivers --write` does
     #[arg(long, conflicts_with = "dry_run")]
     write_drivers: bool,
     /// Try these candidate sources in this order (`c2rust`, `model`); overrides `candidates`

@@ -11,7 +11,8 @@ use crate::test_record::{RecordedTest, RunId, TestGenRun};
 use crate::testgen::run::results::{self, Which, Written};
 use serde_json::json;
 
-/// Run kept tests on C again, and write those that still pass to `rust/tests/testgen_<symbol>.rs` and the seeds
+/// Run kept tests on C again, and write those with unchanged results as Rust tests (`rust/tests/testgen_<symbol>.rs`) and as
+/// seeds
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Functions; exports the best run of each (with --valid, the last run if no run kept a test)

@@ -34,8 +34,8 @@ pub struct Args {
     /// boundary), or a comma-separated list
     #[arg(long, value_name = "CONTEXT", default_value = "benchmark")]
     context: TestGenContext,
-    /// Number or hash prefix of the configuration, or `current` [default: the current configuration (else the built-in
-    /// one), until it has a score in this context; then the best-scoring one for the kind of function]
+    /// Number or hash prefix of the configuration, or `current` [default: the current or else the built-in configuration; once
+    /// it has a score in this context, the best-scoring one for the kind of function]
     #[arg(long, value_name = "ID")]
     with: Option<String>,
     /// Do not write a test file or seeds
