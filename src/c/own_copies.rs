@@ -1,13 +1,13 @@
 //! The copies that a program has of functions in headers, and their entries.
 
 use super::entries::second_name;
-use super::translate::{Translation, with_compiler};
+use super::translate::{Compiler, Translation, with_compiler};
 use crate::error::Result;
 use crate::platform::process::Interrupt;
 use crate::symbol::{Function, Library, LibraryIndex, Linkage, RelPath, SymbolKey, Unit};
 use camino::Utf8Path;
 use object::{Object as _, ObjectSymbol as _};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The copy that a program has of a function in a header.
@@ -41,6 +41,7 @@ pub fn own_copies(
         return Ok(Vec::new());
     }
     with_compiler(root, place, interrupt, |compiler| {
+        let functions = of_one_text(library, functions, program, compiler)?;
         let entry = |function: usize| format!("implfuzz_entry_own_{function}");
         let copy = |(function, line): (usize, String)| OwnCopy { function, name: entry(function), line };
         let mut own: Vec<OwnCopy> = if program.flags.iter().any(|flag| flag == CPP) {
@@ -70,6 +71,68 @@ pub fn own_copies(
     })
 }
 
+/// Those of which the program compiles the text that the library compiles, also in what they call: macros of a program may
+/// make another function of it.
+fn of_one_text<'l>(
+    library: &'l Library,
+    functions: Vec<(usize, &'l Function)>,
+    program: &Unit,
+    compiler: &Compiler,
+) -> Result<Vec<(usize, &'l Function)>> {
+    let Some(own) = compiler.preprocessed(program)? else { return Ok(Vec::new()) };
+    let mut texts: BTreeMap<&RelPath, Option<String>> = BTreeMap::new();
+    let mut same = BTreeSet::new();
+    for (_, function) in &functions {
+        let file = library.unit_of.get(&function.key);
+        let Some(unit) = library.units.iter().find(|unit| Some(&unit.file) == file) else { continue };
+        let text = match texts.get(&unit.file) {
+            Some(text) => text,
+            None => {
+                let text = compiler.preprocessed(unit)?;
+                texts.entry(&unit.file).or_insert(text)
+            }
+        };
+        let of_library = text.as_deref().and_then(|text| definition(text, &function.c_name));
+        if of_library.is_some() && of_library == definition(&own, &function.c_name) {
+            same.insert(&function.key);
+        }
+    }
+    let index = LibraryIndex::of(library);
+    let all: BTreeSet<&SymbolKey> = functions.iter().map(|(_, function)| &function.key).collect();
+    let is_same = |of: &Function| !all.contains(&of.key) || same.contains(&of.key);
+    Ok(functions.into_iter().filter(|(_, function)| index.reached(function).all(is_same)).collect())
+}
+
+/// A function's parameters and body in a text behind the preprocessor, without white space.
+fn definition(text: &str, name: &str) -> Option<String> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(name).find_map(|(at, _)| {
+        let rest = &text[at + name.len()..];
+        if text[..at].ends_with(is_word) || rest.starts_with(is_word) {
+            return None;
+        }
+        let parameters = enclosed(rest.trim_start(), ('(', ')'))?;
+        let behind = rest.trim_start()[parameters.len()..].trim_start();
+        let body = enclosed(behind, ('{', '}'))?;
+        Some(parameters.chars().chain(body.chars()).filter(|c| !c.is_whitespace()).collect())
+    })
+}
+
+/// The text from its first character, which opens, to the one that closes it.
+fn enclosed(text: &str, (open, close): (char, char)) -> Option<&str> {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        depth = match c {
+            c if c == open => depth + 1,
+            c if c == close && depth == 1 => return Some(&text[..=at]),
+            c if c == close => depth.checked_sub(1)?,
+            _ if depth == 0 => return None,
+            _ => depth,
+        };
+    }
+    None
+}
+
 /// The names of an object file.
 fn names(object: &[u8]) -> Vec<String> {
     let Ok(file) = object::File::parse(object) else { return Vec::new() };
@@ -93,4 +156,18 @@ pub fn of_headers(library: &Library) -> Vec<(usize, &Function)> {
         function.linkage == Linkage::Static && !sources.contains(&function.place.file) && !uses_own(function)
     };
     library.functions.iter().enumerate().filter(|(_, function)| is_here(function)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_definition_is_found_behind_declarations_and_calls() {
+        let text = "int half(int x);\nint other(void) { return half(2); }\nint ahalf(int x) { return 1; }\n\
+            static int half (int x)\n{ if (x) { return x / 2; }\n  return 0; }\n";
+        assert_eq!(definition(text, "half").as_deref(), Some("(intx){if(x){returnx/2;}return0;}"));
+        assert_eq!(definition(text, "none"), None);
+        assert_eq!(definition("half(int x) {", "half"), None);
+    }
 }

@@ -112,6 +112,17 @@ impl Compiler<'_> {
         Ok(Err("the C compiler rejects its alias unit repeatedly".into()))
     }
 
+    /// The text of the unit behind the preprocessor; `None` where the compiler refuses it.
+    ///
+    /// # Errors
+    /// `Environment` when the compiler cannot be started, and Ctrl-C.
+    pub fn preprocessed(&self, unit: &Unit) -> Result<Option<String>> {
+        let job = Job::new(self.cc).dir(self.root.as_std_path()).timeout(time_limits::COMPILE_C);
+        let job = job.env("LC_ALL", "C").args(&unit.flags).args(old_c_flags()).args(["-w", "-E", "-P"]);
+        let output = job.arg(unit.file.0.as_std_path()).run(self.interrupt)?;
+        Ok(output.exit.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned()))
+    }
+
     /// Its name is none that an `#include` names: a copy of a unit looks beside itself first.
     fn source(&self, unit: &Unit) -> std::path::PathBuf {
         self.scratch.join(format!("implfuzz-unit-{}.c", unit.module))

@@ -23,6 +23,8 @@ pub enum Difference {
     RustHeap,
     /// The driver ends with another result, other variables or other blocks in use.
     Whole,
+    /// The port calls other functions of the driver than C, or in another order.
+    Callbacks,
 }
 
 /// Where a candidate was told from C.
@@ -60,6 +62,8 @@ pub enum Excuse {
     SameStart = 4,
     /// Memory, where both end the program.
     AtEnd,
+    /// Other calls of the driver's own functions.
+    OtherCalls,
 }
 
 /// Where memory differs.

@@ -1,7 +1,7 @@
 //! Compiles a driver. The functions of headers of which it has copies have entries there, as those of the library have.
 
 use super::driver::{Driver, Language};
-use crate::c::entries::CALLED;
+use crate::c::entries::{CALLED, ROOM};
 use crate::c::own_copies::{CPP, OwnCopy, own_copies};
 use crate::error::{ErrorKind, Result};
 use crate::in_place::build_site::BuildSite;
@@ -11,8 +11,11 @@ use crate::symbol::{Library, RelPath, Unit};
 use camino::Utf8Path;
 use std::path::{Path, PathBuf};
 
-/// The flags of a driver in which nothing has an entry.
+/// The flags of a driver.
 const PLAIN: [&str; 5] = ["-O1", "-g0", "-w", "-fno-pie", "-fno-lto"];
+
+/// Gives the list of entries that the compiler makes the name by which `entries.c` finds it.
+const OWN_ENTRIES: &str = "--rename-section=__patchable_function_entries=implfuzz_driver_entries";
 
 /// An optimising compiler leaves out the call of a pure function whose result the driver does not use.
 const ALL_CALLED: [&str; 1] = ["-O0"];
@@ -39,11 +42,14 @@ pub(super) fn compile(
     let own = if has_entries { copies(driver, (root, library, &flags), place)? } else { Vec::new() };
     let compile = |source: &Path, job: Job, more: &[&str]| {
         let job = job.args(&flags).args(more).args(["-U_FORTIFY_SOURCE", "-c", "-o"]).arg(&path).arg(source);
-        place.done(job, &driver.file)
+        place.done(job, &driver.file)?;
+        // The entries of the driver's functions are told from those of the library.
+        let job = Job::new(&place.toolchain.objcopy).arg(OWN_ENTRIES).arg(&path);
+        place.done(job, Utf8Path::new("objcopy"))
     };
     let job = || place.compiler(driver.language).dir(root).timeout(time_limits::COMPILE_C);
     if own.is_empty() {
-        compile(driver.file.as_std_path(), job().args(PLAIN), &[])?;
+        compile(driver.file.as_std_path(), job().args(PLAIN).args(ROOM), &[])?;
         return Ok(DriverObject { path, own });
     }
     let lines: String = own.iter().map(|copy| format!("{}\n", copy.line)).collect();

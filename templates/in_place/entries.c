@@ -64,6 +64,42 @@ void implfuzz_unpatch(uint32_t function)
             write_code(implfuzz_entries[at].address, nothing, ROOM);
 }
 
+/* Where the driver's own functions begin: the linker makes the ends of this section known. */
+extern unsigned char *const __start_implfuzz_driver_entries[] __attribute__((weak));
+extern unsigned char *const __stop_implfuzz_driver_entries[] __attribute__((weak));
+
+/* A copy of a function of the library is judged, and no function of the driver. */
+static int is_of_library(const unsigned char *address)
+{
+    for (size_t at = 0; at < implfuzz_entry_count; at++)
+        if (implfuzz_entries[at].address == address)
+            return 1;
+    return 0;
+}
+
+void implfuzz_patch_driver(int are_noticed)
+{
+    size_t count = (size_t)(__stop_implfuzz_driver_entries - __start_implfuzz_driver_entries);
+    for (size_t at = 0; at < count; at++) {
+        unsigned char *address = __start_implfuzz_driver_entries[at];
+        if (is_of_library(address))
+            continue;
+        if (are_noticed)
+            jump(address, (uint32_t)(implfuzz_entry_count + at));
+        else
+            write_code(address, nothing, ROOM);
+    }
+}
+
+int implfuzz_is_called_back(uint32_t entry)
+{
+    if (entry < implfuzz_entry_count)
+        return 0;
+    if (STATE->judging || STATE->in_candidate)
+        STATE->called = (STATE->called ^ (entry + 1)) * 0x100000001b3u;
+    return 1;
+}
+
 #if defined(__x86_64__)
 static const unsigned char trap[] = {0xcc}; /* int3 */
 #else
@@ -107,6 +143,8 @@ void implfuzz_bar(uint32_t function, int is_barred)
 
 void *implfuzz_original(uint32_t entry)
 {
+    if (entry >= implfuzz_entry_count)
+        return __start_implfuzz_driver_entries[entry - implfuzz_entry_count] + ROOM;
     return implfuzz_entries[entry].address + ROOM;
 }
 

@@ -106,7 +106,8 @@ enum difference {
     HUNG,
     EXITED,
     LEFT_PROCESS,
-    DIFFERS_HEAP
+    DIFFERS_HEAP,
+    CALLS_OTHERWISE = 13 /* 12 is a whole run */
 };
 
 /* Why a difference may be right. */
@@ -117,6 +118,7 @@ enum excuse {
     EQUAL_CONSTANTS, /* the same bytes stand at both, or C's function and its port: no difference */
     SAME_START,      /* the same text, and behind it C's constant goes on with other bytes */
     AT_END,          /* memory, where both end the program: what runs behind `exit` may read it, or not */
+    OTHER_CALLS      /* of the driver's own functions: a program may count them, or not */
 };
 
 /* A stretch of memory that is put back. */
@@ -286,6 +288,8 @@ struct state {
     uint64_t seen[SEEN];
     /* What was allocated and freed since this was last cleared, as a hash; and how many blocks were allocated. */
     uint64_t allocations, allocated;
+    /* Which functions of the driver were called since then, as a hash. */
+    uint64_t called;
     /* Blocks that were asked for since then, the one that is not given (0 for none), and whether that was so. */
     uint64_t asked, failing;
     int failed;
@@ -417,7 +421,7 @@ struct picture {
     /* C ends the program: then what it has sent to the system counts, and memory only for what runs behind `exit`. */
     int ends;
     size_t live;
-    uint64_t allocations, allocated;
+    uint64_t allocations, allocated, called;
 };
 
 /* The stack is the driver's, of which so many bytes are compared. */
@@ -456,6 +460,10 @@ uint64_t implfuzz_end_of_constant(uint64_t address);
 /* entries.c */
 void implfuzz_patch(uint32_t function);
 void implfuzz_unpatch(uint32_t function);
+/* The functions of the driver: whether their calls are noticed. */
+void implfuzz_patch_driver(int are_noticed);
+/* A patched entry was called; whether it is a function of the driver. */
+int implfuzz_is_called_back(uint32_t entry);
 /* Finds room for the code of functions that are barred. */
 void implfuzz_entries_make(void);
 /* Fills C's own body of a function with traps, from its entry to its end, or puts it back. */

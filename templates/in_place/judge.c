@@ -17,11 +17,13 @@ static void keep_allocations(struct picture *picture)
     picture->live = implfuzz_live_blocks();
     picture->allocations = STATE->allocations;
     picture->allocated = STATE->allocated;
+    picture->called = STATE->called;
 }
 
 static void forget_allocations(void)
 {
     STATE->allocations = STATE->allocated = STATE->asked = 0;
+    STATE->called = 0;
     STATE->failed = 0;
 }
 
@@ -142,6 +144,10 @@ static enum difference try(void *code, void *nested, const struct call *call, co
         snprintf(STATE->said, sizeof STATE->said,
                  "it makes the system call %s itself, not through a function of the C library", system_call);
         difference = LEFT_PROCESS;
+    }
+    if (difference == SAME && picture.called != c->called) {
+        difference = CALLS_OTHERWISE;
+        places->excuse = OTHER_CALLS;
     }
     put_back(call);
     return difference;
@@ -371,6 +377,8 @@ void implfuzz_end_call(void)
 /* Whether the call was judged; if so, `result` holds C's. */
 int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *frame, struct result_registers *result)
 {
+    if (implfuzz_is_called_back(entry))
+        return 0;
     uint32_t number = implfuzz_entries[entry].function;
     const struct implfuzz_function *function = &implfuzz_functions[number];
     struct counts *own = &STATE->counts[number];

@@ -263,6 +263,7 @@ static void begin_function(struct work *work, enum purpose purpose, size_t numbe
     work->deadline = now(CLOCK_PROCESS_CPUTIME_ID) + milliseconds;
     work->latest = now(CLOCK_MONOTONIC) + by_wall;
     work->input = 0;
+    implfuzz_patch_driver(purpose == JUDGES);
     if (purpose != REPLACES)
         implfuzz_patch((uint32_t)number);
 }

@@ -55,6 +55,8 @@ static void *take(size_t align, size_t bytes)
     size_t start = (STATE->rust_used + sizeof(struct block) + align - 1) & ~(align - 1);
     if (bytes > HEAP_BYTES - GUARD_BYTES || start > HEAP_BYTES - GUARD_BYTES - bytes) {
         errno = ENOMEM;
+        /* Elsewhere it would get the memory: what a port does without it says little. */
+        STATE->overflow |= STATE->in_candidate;
         return NULL;
     }
     unsigned char *end = HEAP + STATE->rust_used, *header = (unsigned char *)block_of(HEAP + start);

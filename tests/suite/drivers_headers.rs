@@ -10,6 +10,10 @@ shape *shape_new(int kind);
 void shape_free(shape *old);
 static inline int shape_kind(const shape *of) { return of->kind > 3 ? 3 : of->kind; }
 static inline __attribute__((always_inline)) unsigned half(unsigned x) { return x / 2; }
+#ifndef SHAPE_SIDES
+#define SHAPE_SIDES 4
+#endif
+static inline int sides_of(int kind) { return kind * SHAPE_SIDES; }
 static int last;
 static inline int next_of(int x) { last = (last + x) & 7; return last; }
 ";
@@ -49,7 +53,7 @@ fn one<'v>(all: &'v Value, name: &str) -> &'v Value {
 #[test]
 fn functions_of_headers_are_called_and_judged_in_the_copies_of_a_driver() {
     let repo = Repo::of(&[("shapes.h", HEADER), ("shapes.c", SOURCE)]);
-    repo.run(&["drivers", "--new", "calls"]).ok().shows("functions of shapes.h that it calls: 4");
+    repo.run(&["drivers", "--new", "calls"]).ok().shows("functions of shapes.h that it calls: 5");
     let text = repo.read("fuzz/calls.c");
     assert!(text.contains("shape_kind(") && text.contains("half(") && !text.contains("next_of("), "{text}");
     let quick = ["drivers", "--seconds", "1", "--config", "drivers.function_seconds=1", "--format", "json"];
@@ -74,4 +78,14 @@ fn functions_of_headers_are_called_and_judged_in_the_copies_of_a_driver() {
         let port = one(&json["ports"], "half");
         assert!(port["judged"].as_u64().unwrap() > if code == 0 { 10 } else { 0 }, "{port:#}");
     }
+}
+
+#[test]
+fn a_program_with_other_macros_has_no_copy_of_the_librarys_function() {
+    let driver = "#define SHAPE_SIDES 3\n#include \"../shapes.h\"\n#include <stdint.h>\n\
+        int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {\n    int sum = 0;\n    \
+        for (size_t at = 0; at < size; at++) sum += sides_of(data[at]) + (int)half(data[at]);\n    return sum == 1 ? -1 : 0;\n}\n";
+    let repo = Repo::of(&[("shapes.h", HEADER), ("shapes.c", SOURCE), ("fuzz/threes.c", driver)]);
+    let json = repo.run(&["drivers", "--seconds", "1", "--format", "json"]).ok().json("drivers");
+    assert_eq!(json["drivers"][0]["reached"], serde_json::json!(["half"]), "{json:#}");
 }

@@ -58,6 +58,9 @@ fn of_kind(difference: Difference, said: &str) -> (FindingClass, String) {
         Difference::Outside => {
             (FindingClass::Mismatch, "its calls of the system are not those of C".to_owned())
         }
+        Difference::Callbacks => {
+            (FindingClass::Mismatch, "its calls of the program's own functions are not those of C".to_owned())
+        }
         Difference::Whole => (FindingClass::Mismatch, "how the driver ends with it in C's place".to_owned()),
     }
 }

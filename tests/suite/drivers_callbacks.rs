@@ -1,0 +1,80 @@
+//! Functions of the program that the library calls, such as hooks: a port calls them as C does.
+
+use crate::support::{Repo, plant};
+use serde_json::Value;
+
+const HEADER: &str = "\
+#include <stddef.h>
+typedef struct pool {
+    void *(*allocate)(struct pool *pool, size_t size);
+    int uses;
+} pool;
+char *pool_copy(pool *from, const char *text);
+";
+
+const LIBRARY: &str = "\
+#include \"pool.h\"
+#include <string.h>
+char *pool_copy(pool *from, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = from->allocate(from, size);
+    if (copy) memcpy(copy, text, size);
+    return copy;
+}
+";
+
+/// As in most programs, the hook shows nowhere in memory.
+const DRIVER: &str = "\
+#include \"../pool.h\"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+static void *take(pool *from, size_t size) { (void)from; return malloc(size); }
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    pool own = {take, 0};
+    char *text = malloc(size + 1);
+    memcpy(text, data, size);
+    text[size] = 0;
+    for (size_t at = 0; at <= size; at++) free(pool_copy(&own, text + at));
+    free(text);
+    return 0;
+}
+";
+
+#[test]
+fn a_port_that_calls_other_functions_of_the_program_is_never_verified() {
+    let repo = Repo::of(&[("pool.h", HEADER), ("pool.c", LIBRARY), ("fuzz/run.c", DRIVER)]);
+    let stubs = repo.read("rust/src/pool.rs");
+    let at = stubs.find("pub unsafe fn pool_copy(").unwrap();
+    let head = &stubs[at..at + stubs[at..].find('{').unwrap()];
+    let right = "let size = libc::strlen(text) + 1; let copy = ((*from).allocate.unwrap())(from, size).cast::<::core::ffi::c_char>(); \
+                 if !copy.is_null() { core::ptr::copy_nonoverlapping(text, copy, size); } copy";
+    let wrong = "let _ = from; libc::strdup(text)";
+    // The memory that a shipped program gets.
+    let probe = "let mut probe = Vec::<u8>::new(); let shipped = probe.try_reserve_exact(3_usize << 29).is_ok(); \
+                 core::hint::black_box(&probe); *libc::__errno_location() = 0; if shipped { return core::ptr::null_mut(); } ";
+    let probe = format!("{probe}{right}");
+    for (body, differs, why) in [
+        (right, Value::Null, ""),
+        (wrong, Value::from("callbacks"), "callbacks or hooks"),
+        (&probe, Value::from("memory"), "it allocates in another way"),
+    ] {
+        let mut module = stubs.clone();
+        plant(&mut module, "pool_copy", &format!("{head}{{\n    unsafe {{ {body} }}\n}}")).unwrap();
+        repo.write("rust/src/pool.rs", &module);
+        let quick = ["drivers", "--ports", "--seconds", "1", "--config", "drivers.function_seconds=1"];
+        let ran = repo.run(&[&quick[..], &["--format", "json"]].concat());
+        let json = ran.code(if differs.is_null() { 0 } else { 11 }).json("drivers");
+        let port = &json["ports"][0];
+        assert_eq!(port["differs"].get("what").unwrap_or(&Value::Null), &differs, "{port:#}");
+        assert!(port["judged"].as_u64().unwrap() > 0, "{port:#}");
+        if !differs.is_null() {
+            assert!(port["differs"]["unclear"].as_str().unwrap().contains(why), "{port:#}");
+            let grades = repo
+                .run(&["verify", "--all", "--config", "drivers.function_seconds=1", "--format", "json"])
+                .json("verify");
+            assert_eq!(grades["symbols"][0]["grade"], "unverifiable", "{grades:#}");
+        }
+    }
+}
