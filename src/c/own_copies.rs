@@ -1,6 +1,7 @@
 //! The copies that a program has of functions in headers, and their entries.
 
-use super::entries::second_name;
+use super::entries::{CALLED, second_name};
+use super::text::chunks;
 use super::translate::{Compiler, Translation, with_compiler};
 use crate::error::Result;
 use crate::platform::process::Interrupt;
@@ -71,66 +72,37 @@ pub fn own_copies(
     })
 }
 
-/// Those of which the program compiles the text that the library compiles, also in what they call: macros of a program may
-/// make another function of it.
+/// Those whose text is the same in the program as in the library, also in what they call: with other macros, a header gives a
+/// program other functions.
 fn of_one_text<'l>(
     library: &'l Library,
     functions: Vec<(usize, &'l Function)>,
     program: &Unit,
     compiler: &Compiler,
 ) -> Result<Vec<(usize, &'l Function)>> {
-    let Some(own) = compiler.preprocessed(program)? else { return Ok(Vec::new()) };
-    let mut texts: BTreeMap<&RelPath, Option<String>> = BTreeMap::new();
-    let mut same = BTreeSet::new();
-    for (_, function) in &functions {
-        let file = library.unit_of.get(&function.key);
-        let Some(unit) = library.units.iter().find(|unit| Some(&unit.file) == file) else { continue };
-        let text = match texts.get(&unit.file) {
-            Some(text) => text,
-            None => {
-                let text = compiler.preprocessed(unit)?;
-                texts.entry(&unit.file).or_insert(text)
-            }
-        };
-        let of_library = text.as_deref().and_then(|text| definition(text, &function.c_name));
-        if of_library.is_some() && of_library == definition(&own, &function.c_name) {
-            same.insert(&function.key);
-        }
+    let own = hashes(compiler, program)?;
+    let mut of_units: BTreeMap<&RelPath, BTreeMap<String, String>> = BTreeMap::new();
+    let units: BTreeSet<&RelPath> =
+        functions.iter().filter_map(|(_, function)| library.unit_of.get(&function.key)).collect();
+    for unit in library.units.iter().filter(|unit| units.contains(&unit.file)) {
+        of_units.insert(&unit.file, hashes(compiler, unit)?);
     }
+    let is_other = |function: &Function| {
+        let of_library =
+            library.unit_of.get(&function.key).and_then(|unit| of_units.get(unit)?.get(&function.c_name));
+        of_library.is_none() || of_library != own.get(&function.c_name)
+    };
+    let other: BTreeSet<&SymbolKey> =
+        functions.iter().filter(|(_, one)| is_other(one)).map(|(_, one)| &one.key).collect();
     let index = LibraryIndex::of(library);
-    let all: BTreeSet<&SymbolKey> = functions.iter().map(|(_, function)| &function.key).collect();
-    let is_same = |of: &Function| !all.contains(&of.key) || same.contains(&of.key);
-    Ok(functions.into_iter().filter(|(_, function)| index.reached(function).all(is_same)).collect())
+    let is_same = |function: &Function| index.reached(function).all(|reached| !other.contains(&reached.key));
+    Ok(functions.into_iter().filter(|(_, function)| is_same(function)).collect())
 }
 
-/// A function's parameters and body in a text behind the preprocessor, without white space.
-fn definition(text: &str, name: &str) -> Option<String> {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(name).find_map(|(at, _)| {
-        let rest = &text[at + name.len()..];
-        if text[..at].ends_with(is_word) || rest.starts_with(is_word) {
-            return None;
-        }
-        let parameters = enclosed(rest.trim_start(), ('(', ')'))?;
-        let behind = rest.trim_start()[parameters.len()..].trim_start();
-        let body = enclosed(behind, ('{', '}'))?;
-        Some(parameters.chars().chain(body.chars()).filter(|c| !c.is_whitespace()).collect())
-    })
-}
-
-/// The text from its first character, which opens, to the one that closes it.
-fn enclosed(text: &str, (open, close): (char, char)) -> Option<&str> {
-    let mut depth = 0_usize;
-    for (at, c) in text.char_indices() {
-        depth = match c {
-            c if c == open => depth + 1,
-            c if c == close && depth == 1 => return Some(&text[..=at]),
-            c if c == close => depth.checked_sub(1)?,
-            _ if depth == 0 => return None,
-            _ => depth,
-        };
-    }
-    None
+/// The hash of what each name stands for in a unit, behind the preprocessor.
+fn hashes(compiler: &Compiler, unit: &Unit) -> Result<BTreeMap<String, String>> {
+    let text = compiler.preprocessed(unit, &CALLED)?.unwrap_or_default();
+    Ok(chunks(&text).into_iter().map(|chunk| (chunk.name, chunk.hash)).collect())
 }
 
 /// The names of an object file.
@@ -156,18 +128,4 @@ pub fn of_headers(library: &Library) -> Vec<(usize, &Function)> {
         function.linkage == Linkage::Static && !sources.contains(&function.place.file) && !uses_own(function)
     };
     library.functions.iter().enumerate().filter(|(_, function)| is_here(function)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_definition_is_found_behind_declarations_and_calls() {
-        let text = "int half(int x);\nint other(void) { return half(2); }\nint ahalf(int x) { return 1; }\n\
-            static int half (int x)\n{ if (x) { return x / 2; }\n  return 0; }\n";
-        assert_eq!(definition(text, "half").as_deref(), Some("(intx){if(x){returnx/2;}return0;}"));
-        assert_eq!(definition(text, "none"), None);
-        assert_eq!(definition("half(int x) {", "half"), None);
-    }
 }

@@ -112,15 +112,16 @@ impl Compiler<'_> {
         Ok(Err("the C compiler rejects its alias unit repeatedly".into()))
     }
 
-    /// The text of the unit behind the preprocessor; `None` where the compiler refuses it.
+    /// The text of the unit behind the preprocessor, with these flags, too; `None` where the compiler refuses it.
     ///
     /// # Errors
     /// `Environment` when the compiler cannot be started, and Ctrl-C.
-    pub fn preprocessed(&self, unit: &Unit) -> Result<Option<String>> {
+    pub fn preprocessed(&self, unit: &Unit, more: &[&str]) -> Result<Option<Vec<u8>>> {
         let job = Job::new(self.cc).dir(self.root.as_std_path()).timeout(time_limits::COMPILE_C);
-        let job = job.env("LC_ALL", "C").args(&unit.flags).args(old_c_flags()).args(["-w", "-E", "-P"]);
+        let job =
+            job.env("LC_ALL", "C").args(&unit.flags).args(old_c_flags()).args(more).args(["-w", "-E", "-P"]);
         let output = job.arg(unit.file.0.as_std_path()).run(self.interrupt)?;
-        Ok(output.exit.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned()))
+        Ok(output.exit.success().then_some(output.stdout))
     }
 
     /// Its name is none that an `#include` names: a copy of a unit looks beside itself first.

@@ -1,6 +1,6 @@
 //! The texts that the repository's tests and examples give to the library: documents, names and keys that it accepts.
 
-use crate::c::text::strings;
+use crate::c::text::{Surface, strings};
 use crate::error::Result;
 use crate::in_place::driver::{Language, defines_entry, files};
 use crate::symbol::Library;
@@ -24,8 +24,9 @@ pub(super) fn example_texts(root: &Utf8Path, library: &Library) -> Result<Vec<St
     for file in files(root)?.iter().filter(|file| Language::of(file).is_some() && !is_own(file)) {
         let text = fs::read(root.join(file))?;
         let lossy = String::from_utf8_lossy(&text);
-        // A driver of this tool has such texts from here.
-        if defines_entry(&lossy) || !names_one(&lossy, &functions) {
+        // A new driver has its texts from here.
+        let names_one = || Surface::of(&text).words.iter().any(|word| functions.contains(word.as_str()));
+        if defines_entry(&lossy) || !names_one() {
             continue;
         }
         for (words, found) in strings(&text) {
@@ -39,11 +40,7 @@ pub(super) fn example_texts(root: &Utf8Path, library: &Library) -> Result<Vec<St
     Ok(all.take(MOST).map(|text| literal(&text)).collect())
 }
 
-fn names_one(text: &str, functions: &BTreeSet<&str>) -> bool {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| functions.contains(word))
-}
-
-/// Not what is printed, nor what ends early.
+/// Whether it is no format of `printf`, and no text with a NUL in it.
 fn is_example(text: &[u8]) -> bool {
     (1..=LONGEST).contains(&text.len()) && !text.contains(&0) && !text.contains(&b'%')
 }

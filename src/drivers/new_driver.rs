@@ -59,15 +59,12 @@ pub fn from_contracts(
     let calls = calls(&all);
     let choices = match headers {
         [] => {
-            // Private headers have functions of their own.
-            let is_known = |name: &str, linkage| {
-                all.iter().any(|one| one.function.c_name == name && one.function.linkage == linkage)
-            };
-            let of = |linkage| {
-                calls.iter().map(|call| call.name.as_str()).filter(move |name| is_known(name, linkage))
-            };
-            let external: Vec<&str> = of(Linkage::External).collect();
-            let names = if external.is_empty() { of(Linkage::Static).collect() } else { external };
+            // Private headers have functions of their own, so these choose none unless there are no others.
+            let called = |one: &&Callable| calls.iter().any(|call| call.symbol == one.function.name);
+            let (external, own): (Vec<&Callable>, Vec<&Callable>) =
+                all.iter().filter(called).partition(|one| one.function.linkage == Linkage::External);
+            let of = if external.is_empty() { own } else { external };
+            let names: Vec<&str> = of.iter().map(|one| one.function.c_name.as_str()).collect();
             let units = project.library.units.iter().map(|unit| unit.file.0.as_path());
             public_headers(work.root, &units.collect::<Vec<_>>(), &names)?
         }

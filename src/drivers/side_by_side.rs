@@ -25,8 +25,7 @@ pub(super) fn side_by_side<T: Sync, R: Send>(
         let running = scope.spawn(move || {
             let one = |item: &T| {
                 let result = work(item);
-                // The other end stays until all are done.
-                ended.send(()).unwrap_or_default();
+                ended.send(()).expect("the other end stays until all are done");
                 result
             };
             items.par_iter().map(one).collect::<Result<Vec<R>>>()

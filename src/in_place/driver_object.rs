@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// The flags of a driver.
 const PLAIN: [&str; 5] = ["-O1", "-g0", "-w", "-fno-pie", "-fno-lto"];
 
-/// Gives the list of entries that the compiler makes the name by which `entries.c` finds it.
+/// Renames the compiler's list of entries to the name that `entries.c` looks for.
 const OWN_ENTRIES: &str = "--rename-section=__patchable_function_entries=implfuzz_driver_entries";
 
 /// An optimising compiler leaves out the call of a pure function whose result the driver does not use.
@@ -43,7 +43,7 @@ pub(super) fn compile(
     let compile = |source: &Path, job: Job, more: &[&str]| {
         let job = job.args(&flags).args(more).args(["-U_FORTIFY_SOURCE", "-c", "-o"]).arg(&path).arg(source);
         place.done(job, &driver.file)?;
-        // The entries of the driver's functions are told from those of the library.
+        // The library's units have such a list, too; the driver's gets another name.
         let job = Job::new(&place.toolchain.objcopy).arg(OWN_ENTRIES).arg(&path);
         place.done(job, Utf8Path::new("objcopy"))
     };

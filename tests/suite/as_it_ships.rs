@@ -115,7 +115,6 @@ fn judged(repo: &Repo) -> Vec<Value> {
 }
 
 #[test]
-#[ignore = "half a minute: cargo test --test suite as_it_ships -- --ignored"]
 fn a_port_that_is_right_in_the_build_for_fuzzing_alone_is_refuted_as_it_ships() {
     let repo = library();
     let judged = judged(&repo);

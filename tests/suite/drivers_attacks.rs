@@ -407,7 +407,6 @@ fn known(repo: &Repo) -> String {
 }
 
 #[test]
-#[ignore = "half a minute: cargo test --test suite drivers_attacks -- --ignored"]
 fn ports_that_know_the_judge_are_told_from_c() {
     let repo = Repo::of(&[("chest.h", HEADER), ("chest.c", LIBRARY), ("fuzz/run.c", DRIVER)]);
     repo.run(&["drivers", "--seconds", "3"]).ok();

@@ -1,7 +1,7 @@
 //! Functions of headers, of which each program has copies of its own: they are called and judged there, too.
 
 use crate::support::{Repo, plant};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const HEADER: &str = "\
 #include <stddef.h>
@@ -87,5 +87,5 @@ fn a_program_with_other_macros_has_no_copy_of_the_librarys_function() {
         for (size_t at = 0; at < size; at++) sum += sides_of(data[at]) + (int)half(data[at]);\n    return sum == 1 ? -1 : 0;\n}\n";
     let repo = Repo::of(&[("shapes.h", HEADER), ("shapes.c", SOURCE), ("fuzz/threes.c", driver)]);
     let json = repo.run(&["drivers", "--seconds", "1", "--format", "json"]).ok().json("drivers");
-    assert_eq!(json["drivers"][0]["reached"], serde_json::json!(["half"]), "{json:#}");
+    assert_eq!(json["drivers"][0]["reached"], json!(["half"]), "{json:#}");
 }

@@ -160,7 +160,6 @@ fn kills(times: u32, together: u32) {
 }
 
 #[test]
-#[ignore = "half a minute: cargo test --test suite kill -- --ignored"]
 fn nothing_is_lost_at_five_moments() {
     kills(5, 5);
 }

@@ -40,6 +40,7 @@ mod drivers_files;
 mod drivers_focus;
 mod drivers_headers;
 mod drivers_hostile;
+mod drivers_inputs;
 mod drivers_learned;
 mod drivers_objects;
 mod drivers_padding;

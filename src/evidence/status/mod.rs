@@ -15,7 +15,7 @@ mod symbols;
 mod check_result;
 
 pub use check_result::{Checked, Complaint, Passed};
-pub use problem::{Problem, Trouble};
+pub use problem::{Problem, Trouble, below_least};
 pub use symbols::{Status, SymbolStatus, status};
 
 /// Where a repository has the notes of its last status, relative to its root.

@@ -56,10 +56,7 @@ impl Trouble {
         let verify = format!("cargo implfuzz verify {name}");
         match self {
             Self::Unjudged | Self::Stale => verify,
-            Self::BelowLeast => format!(
-                "cargo implfuzz contract --check {name}, or drivers --check {name} where drivers judge it, show what is not told \
-                 apart; `least` under [check] in implfuzz.toml sets the lowest accepted grade"
-            ),
+            Self::BelowLeast => below_least(name, "check"),
             Self::Stub => {
                 format!("write it again, or cargo implfuzz port {name}; if it is to stay a stub: {verify}")
             }
@@ -69,6 +66,14 @@ impl Trouble {
             Self::Refuted | Self::Audit => format!("correct it, then {verify}"),
         }
     }
+}
+
+/// How to get a better grade, or to accept this one; `table` of the settings has the lowest grade.
+pub fn below_least(name: &str, table: &str) -> String {
+    format!(
+        "cargo implfuzz contract --check {name} lists the mistakes that its harness does not detect, and cargo implfuzz drivers \
+         --check {name} those that drivers do not; `least` under [{table}] in implfuzz.toml sets the lowest accepted grade"
+    )
 }
 
 /// What is wrong with a symbol, and why.

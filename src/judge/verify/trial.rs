@@ -250,16 +250,16 @@ impl<'p> Trial<'p> {
             let drivers = self.drivers_before.join(", ");
             outcome.shortcomings.push(format!("it was judged with {drivers}, and no driver judges it now"));
         } else if self.ask.is_whole() {
-            outcome
-                .shortcomings
-                .push(match known_reach(project)?.map(|reach| reach.of(&self.planned.function)) {
+            let reach = known_reach(project)?.map(|reach| reach.of(&self.planned.function));
+            let more = match reach {
                 None => "a driver could judge it: `cargo implfuzz drivers --new calls`".to_owned(),
                 Some(Reachability::Reached) => {
                     "drivers reach it, but no call could be judged: `cargo implfuzz drivers --ports` says why"
                         .to_owned()
                 }
                 Some(other) => other.remark(),
-            });
+            };
+            outcome.shortcomings.push(more);
         }
         Ok(outcome)
     }

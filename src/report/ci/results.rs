@@ -3,7 +3,7 @@
 use super::{PortProblem, PortResult, Rule};
 use crate::config::Least;
 use crate::evidence::grade::is_enough;
-use crate::evidence::status::{Checked, Complaint, Passed, Status, SymbolStatus, Trouble};
+use crate::evidence::status::{Checked, Complaint, Passed, Status, SymbolStatus, Trouble, below_least};
 use crate::judge::verify::Judgement;
 use crate::report::{Values, c_fault, finding};
 use crate::verdict::Grade;
@@ -75,10 +75,7 @@ fn problem(judgement: &Judgement, status: Option<&SymbolStatus>, least: Least) -
         Rule::Refuted | Rule::Audit => Trouble::Refuted.help(symbol.as_str()),
         Rule::Stub | Rule::Missing => format!("cargo implfuzz port {symbol}"),
         Rule::Stale | Rule::Unjudged => Trouble::Stale.help(symbol.as_str()),
-        Rule::BelowLeast | Rule::Unverifiable => format!(
-            "cargo implfuzz contract --check {symbol}, or drivers --check {symbol} where drivers judge it, show what is not told \
-             apart; `least` under [grade] in implfuzz.toml sets the lowest accepted grade"
-        ),
+        Rule::BelowLeast | Rule::Unverifiable => below_least(symbol.as_str(), "grade"),
         Rule::CFault => format!("cargo implfuzz findings list --c-bugs {symbol}"),
     };
     let reason = match (&judgement.reason, rule) {
