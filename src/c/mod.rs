@@ -55,6 +55,7 @@ pub mod front;
 pub mod mutants;
 pub mod entries;
 pub mod own_copies;
+pub mod signatures;
 pub mod call_sites;
 pub mod optimised;
 

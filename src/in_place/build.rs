@@ -110,9 +110,12 @@ impl Built {
         // What a driver does with memory is not watched.
         let has_entries = !matches!(parts.candidates, Candidates::Watched);
         let of = (parts.root, parts.library, flags(parts.library, parts.settings));
-        let DriverObject { path, own } = driver_object::compile(driver, of, has_entries, place)?;
+        let DriverObject { path, own, functions } = driver_object::compile(driver, of, has_entries, place)?;
         let table = place.dir.join(format!("entries-{}.c", driver.name));
-        write_atomic(&table, table::entries(parts.library, parts.entries, &own).as_bytes())?;
+        write_atomic(
+            &table,
+            (table::entries(parts.library, parts.entries, &own) + &table::of_driver(&functions)).as_bytes(),
+        )?;
         let entries = table.with_extension("o");
         let job = place.own_c(Language::C).args(["-c", "-o"]).arg(&entries).arg(&table);
         place.done(job, Utf8Path::new("the table of entries"))?;

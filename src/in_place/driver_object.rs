@@ -3,6 +3,7 @@
 use super::driver::{Driver, Language};
 use crate::c::entries::{CALLED, ROOM};
 use crate::c::own_copies::{CPP, OwnCopy, own_copies};
+use crate::c::signatures::{Signature, signatures};
 use crate::error::{ErrorKind, Result};
 use crate::in_place::build_site::BuildSite;
 use crate::platform::process::{Job, time_limits};
@@ -26,6 +27,8 @@ pub(super) struct DriverObject {
     pub path: PathBuf,
     /// The functions of headers that have entries in it.
     pub own: Vec<OwnCopy>,
+    /// The driver's own functions, as far as it is known how they get their arguments.
+    pub functions: Vec<Signature>,
 }
 
 /// Compiles a driver with these flags; whether the functions of headers have entries in it.
@@ -39,7 +42,11 @@ pub(super) fn compile(
     place: BuildSite,
 ) -> Result<DriverObject> {
     let path = place.dir.join(format!("driver-{}.o", driver.name));
-    let own = if has_entries { copies(driver, (root, library, &flags), place)? } else { Vec::new() };
+    let program = program(driver, &flags);
+    let (own, functions) = match has_entries {
+        true => (copies(driver, (root, library, &program), place)?, signatures(root, &program)?),
+        false => (Vec::new(), Vec::new()),
+    };
     let compile = |source: &Path, job: Job, more: &[&str]| {
         let job = job.args(&flags).args(more).args(["-U_FORTIFY_SOURCE", "-c", "-o"]).arg(&path).arg(source);
         place.done(job, &driver.file)?;
@@ -50,7 +57,7 @@ pub(super) fn compile(
     let job = || place.compiler(driver.language).dir(root).timeout(time_limits::COMPILE_C);
     if own.is_empty() {
         compile(driver.file.as_std_path(), job().args(PLAIN).args(ROOM), &[])?;
-        return Ok(DriverObject { path, own });
+        return Ok(DriverObject { path, own, functions });
     }
     let lines: String = own.iter().map(|copy| format!("{}\n", copy.line)).collect();
     let file = root.join(&driver.file);
@@ -62,22 +69,25 @@ pub(super) fn compile(
         Err(error) if error.kind() == ErrorKind::C => compile(&source, patchable(), &[])?,
         done => done?,
     }
-    Ok(DriverObject { path, own })
+    Ok(DriverObject { path, own, functions })
+}
+
+/// The driver as a unit of C or C++.
+fn program(driver: &Driver, flags: &[String]) -> Unit {
+    let mut flags = flags.to_vec();
+    if driver.language == Language::Cxx {
+        flags.extend(["-x", CPP].into_iter().chain(CALLED).map(str::to_owned));
+    }
+    Unit { file: RelPath(driver.file.clone()), module: format!("driver-{}", driver.name), flags }
 }
 
 /// The functions of headers of which a driver has copies.
 fn copies(
     driver: &Driver,
-    (root, library, flags): (&Utf8Path, &Library, &[String]),
+    (root, library, program): (&Utf8Path, &Library, &Unit),
     place: BuildSite,
 ) -> Result<Vec<OwnCopy>> {
-    let mut flags = flags.to_vec();
-    if driver.language == Language::Cxx {
-        flags.extend(["-x", CPP].into_iter().chain(CALLED).map(str::to_owned));
-    }
-    let module = format!("driver-{}", driver.name);
-    let program = Unit { file: RelPath(driver.file.clone()), module, flags };
     let scratch = place.dir.join(format!("copies-{}", driver.name));
     let cc = (place.toolchain.cc.path.as_path(), scratch.as_path());
-    own_copies(root, library, &program, cc, place.interrupt)
+    own_copies(root, library, program, cc, place.interrupt)
 }

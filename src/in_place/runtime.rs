@@ -12,7 +12,7 @@ use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use std::path::{Path, PathBuf};
 
 /// The judge's own files.
-pub(super) const RUNTIME: [(&str, &str); 31] = [
+pub(super) const RUNTIME: [(&str, &str); 32] = [
     ("in_place.h", include_str!("../../templates/in_place/in_place.h")),
     ("places.c", include_str!("../../templates/in_place/places.c")),
     ("memory.c", include_str!("../../templates/in_place/memory.c")),
@@ -20,6 +20,7 @@ pub(super) const RUNTIME: [(&str, &str); 31] = [
     ("pages.c", include_str!("../../templates/in_place/pages.c")),
     ("track.c", include_str!("../../templates/in_place/track.c")),
     ("entries.c", include_str!("../../templates/in_place/entries.c")),
+    ("called_back.c", include_str!("../../templates/in_place/called_back.c")),
     ("rust_heap.c", include_str!("../../templates/in_place/rust_heap.c")),
     ("call_time_limit.c", include_str!("../../templates/in_place/call_time_limit.c")),
     ("candidate.c", include_str!("../../templates/in_place/candidate.c")),

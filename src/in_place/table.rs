@@ -5,6 +5,7 @@ use super::returned::{is_in_memory, result};
 use crate::c::entries::Entries;
 use crate::c::mutants::table;
 use crate::c::own_copies::OwnCopy;
+use crate::c::signatures::{Passed, Signature};
 use crate::rust::shims::candidate;
 use crate::symbol::{CType, Function, Library, LibraryIndex, TypeKind};
 
@@ -132,5 +133,32 @@ pub(super) fn entries(library: &Library, entries: &Entries, own: &[OwnCopy]) -> 
         "#include \"in_place.h\"\n\n{declarations}\n\
          const struct implfuzz_entry implfuzz_entries[] = {{\n{rows}}};\n\
          const size_t implfuzz_entry_count = sizeof implfuzz_entries / sizeof *implfuzz_entries;\n"
+    )
+}
+
+/// The text of the table of the driver's own functions.
+pub(super) fn of_driver(functions: &[Signature]) -> String {
+    let (mut lists, mut rows) = (String::new(), String::new());
+    for (number, Signature { symbol, parameters }) in functions.iter().enumerate() {
+        let passed = |passed: &Passed| match passed {
+            Passed::Integer(bytes) => format!("{{PASSED_INTEGER, {bytes}}}"),
+            Passed::Float(bytes) => format!("{{PASSED_FLOAT, {bytes}}}"),
+            Passed::Pointer(bytes) => format!("{{PASSED_POINTER, {bytes}}}"),
+            Passed::Input(bytes) => format!("{{PASSED_INPUT, {bytes}}}"),
+            Passed::Text => "{PASSED_TEXT, 1}".to_owned(),
+        };
+        let all: Vec<String> = parameters.iter().map(passed).collect();
+        if !all.is_empty() {
+            lists +=
+                &format!("static const struct implfuzz_parameter of_{number}[] = {{{}}};\n", all.join(", "));
+        }
+        let list = if all.is_empty() { "0".to_owned() } else { format!("of_{number}") };
+        rows += &format!("    {{{symbol:?}, {list}, {}}},\n", all.len());
+    }
+    // C has no empty arrays.
+    let count = functions.len();
+    format!(
+        "\n{lists}\nconst struct implfuzz_signature implfuzz_signatures[] = {{\n{rows}    {{0, 0, 0}},\n}};\n\
+         const size_t implfuzz_signature_count = {count};\n"
     )
 }

@@ -78,8 +78,8 @@ const SAME_START: &str =
     "it points to a text that is the start of C's constant, and other bytes follow, which may be right";
 const AT_END: &str =
     "it leaves other memory than C where both end the program, which may be right if nothing reads it then";
-const OTHER_CALLS: &str = "it calls other functions of the program than C (callbacks or hooks), or in another order or number, which \
-    may be right if the program does not care";
+const OTHER_CALLS: &str = "it calls other functions of the program than C (callbacks or hooks), or in another order or number, or with \
+    other arguments, which may be right if the program does not care";
 const PADDING: &str = "the bytes may be padding, which has no value";
 
 fn memory(library: &Library, function: &Function, places: &[MemoryDifference]) -> Meaning {

@@ -1,7 +1,7 @@
 /*
  * Answers that the system could have given, and did not: after a judged call, C and the candidates run once more, where one
- * call of the system is answered otherwise. It reads less than was asked for, finds the end or fails; the clock shows a later
- * time; a variable of the environment is set. No such run asks the system for anything: what C calls behind the changed
+ * call of the system is answered otherwise. It reads less than was asked for, finds the end or fails; a position is beyond
+ * 2 GiB; the clock shows a later time; a variable of the environment is set. No such run asks the system for anything: what C calls behind the changed
  * answer must have an answer on the tape of the judged call, or one that is clear; if not, nothing is judged.
  */
 #define _GNU_SOURCE
@@ -39,8 +39,8 @@ static const struct changes {
     {"tmpfile", CAN(FAILS), 0, EMFILE},
     {"open", CAN(FAILS), IO_FAILED, EACCES},
     {"fseek", CAN(FAILS), IO_FAILED, ESPIPE},
-    {"ftell", CAN(FAILS), IO_FAILED, ESPIPE},
-    {"lseek", CAN(FAILS), IO_FAILED, ESPIPE},
+    {"ftell", CAN(FAILS) | CAN(OTHER), IO_FAILED, ESPIPE},
+    {"lseek", CAN(FAILS) | CAN(OTHER), IO_FAILED, ESPIPE},
     {"remove", CAN(FAILS), IO_FAILED, EACCES},
     {"rename", CAN(FAILS), IO_FAILED, EACCES},
     {"unlink", CAN(FAILS), IO_FAILED, EACCES},
@@ -164,7 +164,10 @@ static uint64_t random_number(uint64_t real, uint64_t number)
     }
 }
 
-/* A time, a number or a text that is not the system's. */
+/* Where files of more than 2 or 4 GiB, and other contents, take a stream. */
+static const uint64_t far_positions[] = {((uint64_t)1 << 31) + 5, 1, ((uint64_t)1 << 32) + 3};
+
+/* A time, a position, a number or a text that is not the system's. */
 static uint64_t other(const struct implfuzz_taped *of, const uint64_t *values, const struct taped_call *call)
 {
     uint64_t number = STATE->answers.number;
@@ -186,6 +189,8 @@ static uint64_t other(const struct implfuzz_taped *of, const uint64_t *values, c
         answer.result = random_number(call->result, number);
     else if (is(of, "clock"))
         answer.result += 1000 * later;
+    else if (is(of, "ftell") || is(of, "lseek"))
+        answer.result += far_positions[number % 3];
     else {
         size_t length = 0;
         for (size_t at = 0; at < of->count; at++)

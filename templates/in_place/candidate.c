@@ -58,6 +58,15 @@ void *implfuzz_judge_stack(const unsigned char *frame)
     return STATE->judging || STATE->in_candidate || !STATE->stack_base ? NULL : STATE->judge_stack;
 }
 
+size_t implfuzz_stack_behind(const unsigned char *address)
+{
+    const unsigned char *ends[] = {STATE->driver_stack, STATE->candidate_stack + STACK_BYTES};
+    for (int at = 0; at < 2; at++)
+        if (address < ends[at] && (size_t)(ends[at] - address) <= NARROW_BYTES)
+            return (size_t)(ends[at] - address);
+    return 0;
+}
+
 void implfuzz_fill_candidate_stack(unsigned char byte)
 {
     memset(STATE->candidate_stack + STACK_BYTES - USED_BYTES, byte, USED_BYTES);

@@ -1,6 +1,6 @@
 /*
  * The constants of the program, from its own file: what a pointer to one leads to ends where the constant does, and not at
- * the first NUL. And how long the functions of the library are.
+ * the first NUL. And how long the functions of the library are, and what those of the driver are called.
  */
 #define _GNU_SOURCE
 #include "in_place.h"
@@ -20,14 +20,17 @@ static int by_start(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
-/* How long the functions are that have an entry. */
-static void keep_functions(const Elf64_Sym *symbols, size_t count)
+/* How long the functions are that have an entry, and what is known of those of the driver. */
+static void keep_functions(const Elf64_Sym *symbols, size_t count, const char *names)
 {
-    for (size_t at = 0; at < count; at++)
-        if (ELF64_ST_TYPE(symbols[at].st_info) == STT_FUNC)
-            for (size_t entry = 0; entry < implfuzz_entry_count; entry++)
-                if ((uintptr_t)implfuzz_entries[entry].address == symbols[at].st_value)
-                    STATE->bodies[entry].end = implfuzz_entries[entry].address + symbols[at].st_size;
+    for (size_t at = 0; at < count; at++) {
+        if (ELF64_ST_TYPE(symbols[at].st_info) != STT_FUNC)
+            continue;
+        implfuzz_keep_signature(names + symbols[at].st_name, symbols[at].st_value);
+        for (size_t entry = 0; entry < implfuzz_entry_count; entry++)
+            if ((uintptr_t)implfuzz_entries[entry].address == symbols[at].st_value)
+                STATE->bodies[entry].end = implfuzz_entries[entry].address + symbols[at].st_size;
+    }
 }
 
 static void keep_constants(const Elf64_Sym *symbols, size_t count)
@@ -59,7 +62,7 @@ void implfuzz_constants_make(void)
             continue;
         const Elf64_Sym *symbols = (const Elf64_Sym *)(own + sections[at].sh_offset);
         keep_constants(symbols, sections[at].sh_size / sizeof *symbols);
-        keep_functions(symbols, sections[at].sh_size / sizeof *symbols);
+        keep_functions(symbols, sections[at].sh_size / sizeof *symbols, (const char *)own + sections[sections[at].sh_link].sh_offset);
     }
     munmap(own, (size_t)about.st_size);
 }

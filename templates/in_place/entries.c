@@ -79,8 +79,7 @@ static int is_of_library(const unsigned char *address)
 
 void implfuzz_patch_driver(int are_noticed)
 {
-    size_t count = (size_t)(__stop_implfuzz_driver_entries - __start_implfuzz_driver_entries);
-    for (size_t at = 0; at < count; at++) {
+    for (size_t at = 0; at < implfuzz_driver_functions(); at++) {
         unsigned char *address = __start_implfuzz_driver_entries[at];
         if (is_of_library(address))
             continue;
@@ -91,13 +90,14 @@ void implfuzz_patch_driver(int are_noticed)
     }
 }
 
-int implfuzz_is_called_back(uint32_t entry)
+size_t implfuzz_driver_functions(void)
 {
-    if (entry < implfuzz_entry_count)
-        return 0;
-    if (STATE->judging || STATE->in_candidate)
-        STATE->called = (STATE->called ^ (entry + 1)) * 0x100000001b3u;
-    return 1;
+    return (size_t)(__stop_implfuzz_driver_entries - __start_implfuzz_driver_entries);
+}
+
+unsigned char *implfuzz_driver_function(size_t at)
+{
+    return __start_implfuzz_driver_entries[at];
 }
 
 #if defined(__x86_64__)
@@ -144,7 +144,7 @@ void implfuzz_bar(uint32_t function, int is_barred)
 void *implfuzz_original(uint32_t entry)
 {
     if (entry >= implfuzz_entry_count)
-        return __start_implfuzz_driver_entries[entry - implfuzz_entry_count] + ROOM;
+        return implfuzz_driver_function(entry - implfuzz_entry_count) + ROOM;
     return implfuzz_entries[entry].address + ROOM;
 }
 

@@ -9,6 +9,7 @@
  *   rust_heap.c   what ports allocate for themselves
  *   constants.c   the named constants of the program
  *   entries.c     patches the entries of functions; trampoline_*.S leads from there to the judge
+ *   called_back.c which functions of the driver are called, and with what
  *   candidate.c   calls a candidate on a stack of its own, and takes back control whatever it does
  *   call_time_limit.c   how long a candidate may run
  *   judge.c       one judged call
@@ -77,6 +78,25 @@ extern const struct implfuzz_function implfuzz_functions[];
 extern const size_t implfuzz_function_count;
 extern const struct implfuzz_entry implfuzz_entries[];
 extern const size_t implfuzz_entry_count;
+
+/* How a function of the driver gets its arguments, by the linker's name. Generated: `of_driver`. */
+struct implfuzz_signature {
+    const char *name;
+    const struct implfuzz_parameter {
+        enum passed {
+            PASSED_INTEGER,
+            PASSED_FLOAT,
+            PASSED_POINTER,
+            PASSED_INPUT, /* a pointer to what the function only reads */
+            PASSED_TEXT   /* the same, to char */
+        } kind;
+        unsigned bytes; /* of a number, or of what a pointer leads to: 0 where that is not known */
+    } *parameters;
+    size_t count;
+};
+
+extern const struct implfuzz_signature implfuzz_signatures[];
+extern const size_t implfuzz_signature_count;
 
 /* What a call gets and gives; trampoline_*.S know this layout. */
 struct registers {
@@ -267,8 +287,8 @@ struct state {
     int fails_allocations; /* whether calls are also judged with an allocation that fails */
     /* branches.c: calls of C that still count, and the sums of their counters. */
     uint64_t counted_calls, *branch_counts;
-    /* watch.c: how many calls were watched in this run. */
-    uint64_t watched_calls;
+    /* The number of the newest call that was judged or watched in this run. */
+    uint64_t newest_call;
     /* The arguments of this one, and how many bytes behind them C touched, and wrote. */
     struct watched {
         uint64_t word, touched, written;
@@ -288,8 +308,10 @@ struct state {
     uint64_t seen[SEEN];
     /* What was allocated and freed since this was last cleared, as a hash; and how many blocks were allocated. */
     uint64_t allocations, allocated;
-    /* Which functions of the driver were called since then, as a hash. */
+    /* Which functions of the driver were called since then and with what, as a hash. */
     uint64_t called;
+    /* called_back.c: for each function of the driver what is known of its arguments, or NULL. */
+    const struct implfuzz_signature **signatures;
     /* Blocks that were asked for since then, the one that is not given (0 for none), and whether that was so. */
     uint64_t asked, failing;
     int failed;
@@ -343,7 +365,9 @@ int implfuzz_is_arena(const void *address);
 unsigned char *implfuzz_block(const unsigned char *address);
 /* Whether a header says that its block is in use. */
 int implfuzz_is_live(const unsigned char *header);
-/* Whether a block begins there that was allocated since the newest watched call began. */
+/* Whether the block in use with this header was allocated since the newest call began, which is judged or watched. */
+int implfuzz_is_new(const unsigned char *header);
+/* Whether a block begins there that was allocated since the newest call began, which is judged or watched. */
 int implfuzz_is_made(void *address);
 /* As it was asked for, and 1; 0 of a free block. */
 uint64_t implfuzz_size(const unsigned char *header);
@@ -351,6 +375,8 @@ struct red_zone {
     const unsigned char *start, *end;
 };
 struct red_zone implfuzz_red_zone(const unsigned char *header);
+/* Where a block would end that had the size of this header, which is a copy. */
+const unsigned char *implfuzz_end_as_in(const unsigned char *header, const unsigned char *copy);
 const unsigned char *implfuzz_next_block(const unsigned char *header);
 
 /* What is written over a block that is freed, by C or by a candidate: another byte. */
@@ -449,6 +475,8 @@ int implfuzz_system_call(char *words, size_t size);
 /* rust_heap.c */
 void implfuzz_rust_heap_make(void);
 void implfuzz_rust_heap_clear(void);
+/* How many bytes of it are in use from an address on; 0 where that is elsewhere. */
+size_t implfuzz_rust_heap_behind(const unsigned char *address);
 /* Whether a candidate wrote to memory of Rust's allocator that is not its own: behind blocks, or to freed ones. */
 int implfuzz_rust_heap_is_damaged(void);
 
@@ -462,8 +490,9 @@ void implfuzz_patch(uint32_t function);
 void implfuzz_unpatch(uint32_t function);
 /* The functions of the driver: whether their calls are noticed. */
 void implfuzz_patch_driver(int are_noticed);
-/* A patched entry was called; whether it is a function of the driver. */
-int implfuzz_is_called_back(uint32_t entry);
+/* How many functions the driver has, and where one begins. */
+size_t implfuzz_driver_functions(void);
+unsigned char *implfuzz_driver_function(size_t at);
 /* Finds room for the code of functions that are barred. */
 void implfuzz_entries_make(void);
 /* Fills C's own body of a function with traps, from its entry to its end, or puts it back. */
@@ -474,6 +503,12 @@ void *implfuzz_original(uint32_t entry);
 /* Whether `own` is the port of the function of C at `c`, or of another one. */
 enum port_of { NO_PORT, PORT_OF_THIS, PORT_OF_OTHER };
 enum port_of implfuzz_port_of(uint64_t c, uint64_t own);
+
+/* called_back.c */
+/* Finds the signature of a function that the program's list of symbols has. */
+void implfuzz_keep_signature(const char *name, uintptr_t address);
+/* A patched entry was called, with these arguments; whether it is a function of the driver. */
+int implfuzz_is_called_back(uint32_t entry, const struct registers *registers, const unsigned char *stack);
 
 /* call_time_limit.c */
 /* Begins to count the time of the process. */
@@ -490,6 +525,8 @@ void implfuzz_candidates_make(void);
 void *implfuzz_judge_stack(const unsigned char *frame);
 /* Where calls are judged, candidates have a small stack. */
 void implfuzz_narrow_candidate_stack(void);
+/* How many bytes of a stack that runs code of the library there are from an address on; 0 where that is elsewhere. */
+size_t implfuzz_stack_behind(const unsigned char *address);
 /* Gives the part of the candidates' stack that most functions use other bytes. */
 void implfuzz_fill_candidate_stack(unsigned char byte);
 /* The same for a smaller part; all below is as if it had never been used. */

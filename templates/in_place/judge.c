@@ -377,7 +377,7 @@ void implfuzz_end_call(void)
 /* Whether the call was judged; if so, `result` holds C's. */
 int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *frame, struct result_registers *result)
 {
-    if (implfuzz_is_called_back(entry))
+    if (implfuzz_is_called_back(entry, registers, frame + 16))
         return 0;
     uint32_t number = implfuzz_entries[entry].function;
     const struct implfuzz_function *function = &implfuzz_functions[number];
@@ -430,6 +430,7 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
         return 0;
     size_t bytes = (size_t)(STATE->stack_base - stack);
     STATE->judging = 1;
+    STATE->newest_call++;
     STATE->judged_frame = trampoline;
     STATE->outside = NULL;
     int error = errno;

@@ -16,6 +16,8 @@
 #define ARENA_PAGES (ARENA_BYTES / PAGE)
 #define HEADER ((size_t)16)
 #define RED_ZONE ((size_t)16)
+/* The largest blocks that may have room to grow. */
+#define ROOMY ((size_t)1024)
 /* Pages that may be touched behind those in use. */
 #define MARGIN 4096
 /* The last class holds blocks with pages of their own. */
@@ -24,7 +26,7 @@
 struct header {
     /* As it was asked for, and 1: a free block has 0. */
     uint64_t size;
-    /* The next free block. In a run that watches calls, a block in use has the number of the newest call here. */
+    /* The next free block. A block in use has the number of the newest call here, when it was allocated. */
     struct header *next;
 };
 
@@ -172,19 +174,48 @@ static size_t capacity(const struct header *block)
     return ((block->size - 1 + HEADER + RED_ZONE + PAGE - 1) & ~(PAGE - 1)) - HEADER;
 }
 
+/* Whether this is the allocation that fails. */
+static int is_failing(void)
+{
+    if (++STATE->asked != STATE->failing)
+        return 0;
+    STATE->failed = 1;
+    errno = ENOMEM;
+    return 1;
+}
+
+/* What the system's allocator does by chance: it is the same whenever this input comes to this state. */
+static int happens(uint64_t of, unsigned once_in)
+{
+    return ((STATE->salt ^ of) * 0x9e3779b97f4a7c15u >> 33) % once_in == 0;
+}
+
+/* Whether a block has room to grow to twice its size: `realloc` may leave it where it is. */
+static int is_roomy(size_t bytes)
+{
+    return bytes <= ROOMY && happens(HEAD->live << 16 ^ bytes, 4);
+}
+
+/* Whether `realloc` leaves a block where it is. */
+static int stays(const struct header *block, size_t bytes)
+{
+    unsigned class = HEAD->class_of[(size_t)((const unsigned char *)block - ARENA) / PAGE];
+    size_t needed = HEADER + bytes + RED_ZONE, had = HEADER + block->size - 1 + RED_ZONE;
+    int has_room = class == OWN_PAGES ? (needed + PAGE - 1) / PAGE == (had + PAGE - 1) / PAGE : needed <= size_of_class(class);
+    /* A watched call shows which blocks are new. */
+    return has_room && STATE->purpose != WATCHES && happens((uintptr_t)block ^ bytes, 2);
+}
+
 void *implfuzz_of_malloc(size_t bytes)
 {
     if (bytes > ARENA_BYTES) {
         errno = ENOMEM;
         return NULL;
     }
-    if (++STATE->asked == STATE->failing) {
-        STATE->failed = 1;
-        errno = ENOMEM;
+    if (is_failing())
         return NULL;
-    }
     size_t needed = HEADER + bytes + RED_ZONE;
-    unsigned class = class_for(needed);
+    unsigned class = class_for(needed + (is_roomy(bytes) ? bytes : 0));
     struct header *block;
     if (class == OWN_PAGES) {
         block = large_block((needed + PAGE - 1) / PAGE);
@@ -208,7 +239,7 @@ void *implfuzz_of_malloc(size_t bytes)
         return NULL;
     }
     block->size = bytes + 1;
-    block->next = STATE->purpose == WATCHES ? (struct header *)(uintptr_t)STATE->watched_calls : NULL;
+    block->next = (struct header *)(uintptr_t)STATE->newest_call;
     HEAD->live++;
     STATE->allocations = STATE->allocations * 31 + bytes + 1;
     STATE->allocated++;
@@ -225,10 +256,15 @@ static struct header *start_of(void *address)
     return block && (unsigned char *)block + HEADER == (unsigned char *)address && block->size ? block : NULL;
 }
 
+int implfuzz_is_new(const unsigned char *header)
+{
+    return ((const struct header *)header)->next == (struct header *)(uintptr_t)STATE->newest_call;
+}
+
 int implfuzz_is_made(void *address)
 {
     struct header *block = implfuzz_is_arena(address) ? start_of(address) : NULL;
-    return block && block->next == (struct header *)(uintptr_t)STATE->watched_calls;
+    return block && implfuzz_is_new((unsigned char *)block);
 }
 
 /* What stands behind a block in use, to the next one. */
@@ -237,6 +273,11 @@ struct red_zone implfuzz_red_zone(const unsigned char *header)
     const struct header *block = (const struct header *)header;
     const unsigned char *data = header + HEADER;
     return (struct red_zone){data + block->size - 1, data + capacity(block)};
+}
+
+const unsigned char *implfuzz_end_as_in(const unsigned char *header, const unsigned char *copy)
+{
+    return header + HEADER + implfuzz_size(copy) - 1;
 }
 
 /* The block behind one; NULL behind one with pages of its own. */
@@ -264,6 +305,13 @@ int implfuzz_is_data(const unsigned char *header, const unsigned char *address)
     return address >= header + HEADER;
 }
 
+/* Before nobody sees any more what is behind a block. */
+static void note_overflow(const struct header *block)
+{
+    if (STATE->in_candidate && !STATE->overflown && implfuzz_is_overflown((const unsigned char *)block))
+        STATE->overflown = block->size;
+}
+
 void implfuzz_of_free(void *address)
 {
     if (!address)
@@ -277,8 +325,7 @@ void implfuzz_of_free(void *address)
     struct header *block = start_of(address);
     if (!block)
         __builtin_trap(); /* freed twice, or no block at all */
-    if (STATE->in_candidate && !STATE->overflown && implfuzz_is_overflown((unsigned char *)block))
-        STATE->overflown = block->size;
+    note_overflow(block);
     size_t page = (size_t)((unsigned char *)block - ARENA) / PAGE;
     memset(address, implfuzz_dead(STATE->in_candidate), capacity(block));
     block->size = 0;
@@ -299,6 +346,23 @@ void *implfuzz_of_calloc(size_t count, size_t size)
     return data ? memset(data, 0, bytes) : NULL;
 }
 
+/* A block that stays where it is. Its new bytes are as those of a new block. */
+static void *resized(struct header *block, size_t bytes)
+{
+    if (is_failing())
+        return NULL;
+    note_overflow(block);
+    size_t before = block->size - 1;
+    unsigned char *data = (unsigned char *)block + HEADER;
+    block->size = bytes + 1;
+    STATE->allocations = (STATE->allocations * 31 + bytes + 1) * 31 + (uintptr_t)data;
+    STATE->allocated++;
+    if (bytes > before)
+        memset(data + before, STATE->fresh, bytes - before);
+    memset(data + bytes, STATE->red, capacity(block) - bytes);
+    return data;
+}
+
 void *implfuzz_of_realloc(void *old, size_t bytes)
 {
     if (!old)
@@ -311,6 +375,8 @@ void *implfuzz_of_realloc(void *old, size_t bytes)
     if (!block)
         __builtin_trap();
     size_t before = block->size - 1;
+    if (stays(block, bytes))
+        return resized(block, bytes);
     void *data = implfuzz_of_malloc(bytes);
     if (!data)
         return NULL;

@@ -167,10 +167,13 @@ static int is_unused(const unsigned char *address)
     return address >= ARENA + (top > top_of_c ? top : top_of_c);
 }
 
+#define NOWHERE ((const unsigned char *)UINTPTR_MAX)
+
 /* A stretch of the arena whose bytes belong to one block, or to none. */
 struct stretch {
     const unsigned char *end, *block;
-    int is_live, was_live, is_new, is_dead;
+    const unsigned char *new_from; /* behind it are bytes that were in no block before the call */
+    int is_live, was_live, is_new, is_dead, is_resized;
 };
 
 static struct stretch stretch_at(const unsigned char *address)
@@ -180,9 +183,12 @@ static struct stretch stretch_at(const unsigned char *address)
     if (!block)
         return (struct stretch){.end = page_end};
     const unsigned char *next = implfuzz_next_block(block);
-    int is_live = implfuzz_is_live(block), was_live = implfuzz_is_live(after_c(block));
-    return (struct stretch){next && next < page_end ? next : page_end, block, is_live, was_live,
-                            !implfuzz_is_live(before_call(block)), !is_live && !was_live};
+    const unsigned char *before = before_call(block), *of_c = after_c(block);
+    int is_live = implfuzz_is_live(block), was_live = implfuzz_is_live(of_c), is_new = !implfuzz_is_live(before);
+    int is_resized = implfuzz_size(block) != implfuzz_size(before) || implfuzz_size(of_c) != implfuzz_size(before);
+    return (struct stretch){next && next < page_end ? next : page_end, block,
+                            is_new ? block : is_resized ? implfuzz_end_as_in(block, before) : NOWHERE, is_live, was_live, is_new,
+                            !is_live && !was_live, is_resized};
 }
 
 /* Whether a byte of the stretch that differs counts: in a block of C's or of the candidate's. */
@@ -195,12 +201,12 @@ static int counts(const struct stretch *in, const unsigned char *address, unsign
         return !implfuzz_is_free_header(in->block);
     if (in->is_dead)
         return *address != implfuzz_dead(1) && *address != *before_call(address);
-    if (moved && (in->is_new || in->is_live != in->was_live)) {
+    if (moved && (in->is_new || in->is_live != in->was_live || in->is_resized)) {
         *excused = MOVED;
         return 0;
     }
     /* What C never wrote has no value. */
-    return !(in->is_new && in->was_live && then == STATE->fresh);
+    return !(address >= in->new_from && in->was_live && then == STATE->fresh);
 }
 
 /* Whether these bytes behind a block are other than they were, where it was in use, and no red zone. */

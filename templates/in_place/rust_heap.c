@@ -28,6 +28,11 @@ void implfuzz_rust_heap_clear(void)
     STATE->said[0] = 0;
 }
 
+size_t implfuzz_rust_heap_behind(const unsigned char *address)
+{
+    return address >= HEAP && address < HEAP + STATE->rust_used ? (size_t)(HEAP + STATE->rust_used - address) : 0;
+}
+
 /* Before a block; behind it there are at least as many bytes of `GUARD`. */
 struct block {
     uint64_t magic;

@@ -102,7 +102,7 @@ void implfuzz_watch(uint32_t entry, struct registers *registers, const void *arg
         were_live[at] = is_live(own->word);
         describe(&line, own->word, own->extent);
     }
-    STATE->watched_calls++;
+    STATE->newest_call++;
     STATE->is_watching = 1;
     implfuzz_call(implfuzz_original(entry), registers, arguments, function->stack_bytes, result, registers);
     STATE->is_watching = 0;

@@ -78,3 +78,92 @@ fn a_port_that_calls_other_functions_of_the_program_is_never_verified() {
         }
     }
 }
+
+const VISITING: &str = "\
+#include <stddef.h>
+typedef struct tally { int seen; char last; } tally;
+typedef void (*visit)(tally *of, const char *text, size_t length, double share, unsigned char kind);
+void each_word(tally *of, const char *text, visit visit);
+";
+
+/// What the callback gets is in memory of C's own, but for the tally.
+const WORDS: &str = "\
+#include \"words.h\"
+#include <string.h>
+void each_word(tally *of, const char *text, visit visit)
+{
+    char word[16];
+    size_t all = strlen(text);
+    for (size_t at = 0; at < all;) {
+        size_t length = 0;
+        while (at < all && text[at] != ' ' && length < sizeof word) word[length++] = (char)(text[at++] ^ 1);
+        of->seen++;
+        if (length) visit(of, word, length, (double)length / (double)all, (unsigned char)(word[0] & 3));
+        if (at < all && text[at] == ' ') at++;
+    }
+}
+";
+
+/// The callback leaves nothing behind, so its arguments alone tell ports from C.
+const VISITOR: &str = "\
+#include \"../words.h\"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+static void note(tally *of, const char *text, size_t length, double share, unsigned char kind) {
+    (void)of, (void)text, (void)length, (void)share, (void)kind;
+}
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    tally own = {0, 0};
+    char *text = malloc(size + 1);
+    memcpy(text, data, size);
+    text[size] = 0;
+    each_word(&own, text, note);
+    free(text);
+    return 0;
+}
+";
+
+#[test]
+fn a_port_that_calls_back_with_other_arguments_is_never_verified() {
+    let repo = Repo::of(&[("words.h", VISITING), ("words.c", WORDS), ("fuzz/run.c", VISITOR)]);
+    let stubs = repo.read("rust/src/words.rs");
+    let at = stubs.find("pub unsafe fn each_word(").unwrap();
+    let head = &stubs[at..at + stubs[at..].find('{').unwrap()];
+    // With its words on Rust's heap.
+    let right = "let all = core::ffi::CStr::from_ptr(text).to_bytes(); let mut at = 0; while at < all.len() { let mut word = Vec::new(); \
+        while at < all.len() && all[at] != b' ' && word.len() < 16 { word.push((all[at] ^ 1) as ::core::ffi::c_char); at += 1; } \
+        (*of).seen += 1; if !word.is_empty() { (visit.unwrap())(of, word.as_ptr(), word.len() as _, word.len() as f64 / all.len() as f64, \
+        (word[0] & 3) as u8); } if at < all.len() && all[at] == b' ' { at += 1; } }";
+    let wrong = [
+        ("all[at] ^ 1", "all[at] ^ if word.len() == 2 { 3 } else { 1 }"),
+        ("word.len() as _", "(word.len() - 1) as _"),
+        ("/ all.len() as f64", "/ (1 + all.len()) as f64"),
+        ("(word[0] & 3)", "(word[0] & 1)"),
+        ("(visit.unwrap())(of,", "let mut other = core::ptr::read(of); (visit.unwrap())(&mut other,"),
+        (
+            "(*of).seen += 1; if !word.is_empty() {",
+            "if word.is_empty() { (*of).seen += 1; } else { /* after */",
+        ),
+    ];
+    let bodies = wrong.map(|(from, to)| {
+        assert!(right.contains(from), "{from}");
+        let later = right.replace(from, to);
+        if to.contains("after") {
+            later.replace("(word[0] & 3) as u8);", "(word[0] & 3) as u8); (*of).seen += 1;")
+        } else {
+            later
+        }
+    });
+    for (body, is_right) in bodies.iter().map(|body| (body.as_str(), false)).chain([(right, true)]) {
+        let mut module = stubs.clone();
+        plant(&mut module, "each_word", &format!("{head}{{\n    unsafe {{ {body} }}\n}}")).unwrap();
+        repo.write("rust/src/words.rs", &module);
+        let quick = ["drivers", "--ports", "--seconds", "1", "--config", "drivers.function_seconds=1"];
+        let ran = repo.run(&[&quick[..], &["--format", "json"]].concat());
+        let json = ran.code(if is_right { 0 } else { 11 }).json("drivers");
+        let port = &json["ports"][0];
+        let differs = if is_right { Value::Null } else { Value::from("callbacks") };
+        assert_eq!(port["differs"].get("what").unwrap_or(&Value::Null), &differs, "{body}: {port:#}");
+    }
+}
