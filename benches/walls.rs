@@ -15,15 +15,15 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Instant;
 
-const HEAD: &str = "# What the walls cost
+const HEAD: &str = "# What the sandbox and the replay as it ships cost
 
 Written by `cargo bench --bench walls -- --write`. It measures `verify --all --seconds SECONDS` of all ports of the fixture,
 with stored mutation scores and warm builds, in rounds with and without a sandbox. The default is 60 seconds for each
 function, where the last part weighs less.
 
 - *sandbox, time*: the median of the ratios of a round with a sandbox and the round without one after it.
-- *sandbox, calls*: what a call costs more with a sandbox: the median over all functions whose inputs were fuzzed.
-- *last part*: the share of a round in which the port runs as it ships (docs/verdicts.md), all processors together.
+- *sandbox, calls*: how much more a call costs with a sandbox: the median over all functions whose inputs were fuzzed.
+- *last part*: the share of a round that the last part of the isolated replay takes, in which the port runs as it ships (docs/verdicts.md), all processors together.
 
 ";
 

@@ -143,8 +143,8 @@ fn learned(libraries: &[Value]) -> String {
          [`contract --learn`](contracts.md#contracts-learn-from-calls) with the drivers of the table \"In place\", fuzzed for a minute. The harnesses of the functions whose contracts changed are measured before and after.\n\n\
          - **watched**: functions whose calls were watched. **borne out**: roles that the C text suggests or calls show, and that no call contradicts. **roles**, **functions**: roles that calls changed, and functions with such a change.\n\
          - **new**, **withdrawn**: functions that got a contract, and functions that lost one, because calls contradict it and show nothing better; drivers judge these.\n\
-         - **worked before**, **worked after**: of the functions with a change, those with a working harness. **worse**: those with a working harness before, and none after: calls contradict the contracts of these functions, whatever their harnesses showed.\n\
-         - **safe**, **C's**: signatures that became safe, and signatures that became C's, because a length turned out not to be one.\n\n\
+         - **worked before**, **worked after**: of the functions with a change, those with a working harness. **worse**: those with a working harness before, and none after, because calls contradict their earlier contracts, although these harnesses worked.\n\
+         - **safe**, **C's**: signatures that became safe, and signatures that became C's, because a parameter that was taken for a length is none.\n\n\
          `cargo bench --bench harnesses -- --learned --write [PACKAGE...]` writes this table; the changes are in the data file.\n\n\
          | library | watched | borne out | roles | functions | new | withdrawn | worked before | worked after | worse | safe | C's |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n{rows}"
@@ -154,7 +154,7 @@ fn learned(libraries: &[Value]) -> String {
 fn head() -> String {
     format!(
         "# Harnesses of real C libraries\n\n\
-         This page measures harnesses, without any port or model. The tool makes a harness for each function, then runs it on the C original and on mutants of the C function.\n\n\
+         This page measures harnesses, without any port or model. The tool makes a harness for each function for which it can, then runs it on the C original and on mutants of the C function.\n\n\
          A harness *works* if C never differs from itself, C accepts at least {:.0} % of the inputs, and at least {:.0} % of the mutants of the C function are killed within the time limit. \
          Without a working harness, a port can become `verified` only with the help of a [driver](#in-place), or after a person or a model has added a contract or a fuzz target.\n\n\
          - **tier**: share of the functions in each tier. The tier says how a harness can call a function (A: arguments decoded from the input, B: values from the library's constructors, E: heuristics, C: needs hints, D: cannot be called).\n\

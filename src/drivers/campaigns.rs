@@ -144,7 +144,7 @@ impl<'w, 'p> Campaigns<'w, 'p> {
 fn ends_early(driver: &Driver, (ran, all): (usize, usize), how: &str) -> Event {
     let file = &driver.file;
     let text = format!(
-        "the driver {file} runs on {ran} of {all} inputs where calls are judged; it ends early there: {how}"
+        "when calls are judged, the driver {file} runs on only {ran} of {all} inputs, because it ends early there: {how}"
     );
     let help = "let the driver do the same in all runs, whatever the environment, the memory, and what earlier inputs left in \
         variables of the library";

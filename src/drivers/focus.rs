@@ -96,10 +96,11 @@ fn fuzz(
         let (driver, function) = (&drivers[*at].driver.file, &library.functions[*number].name);
         let folder = drivers[*at].corpus.breaking_folder();
         let folder = folder.strip_prefix(work.root).unwrap_or(&folder).display();
-        let text = format!("libFuzzer ended early when it fuzzed on for {early} of {} functions", ran.len());
+        let text =
+            format!("libFuzzer ended early when it made more inputs for {early} of {} functions", ran.len());
         let help = format!(
-            "C breaks on too many new inputs, or nothing reaches the function. The first one is `{function}`, with the driver \
-             {driver}, whose inputs on which C breaks are in {folder}; it is judged on the inputs so far"
+            "either C breaks on too many new inputs, or none of them reaches the function. The first such function is `{function}`, with the driver \
+             {driver}; its inputs on which C breaks are in {folder}. These functions are judged on the inputs so far"
         );
         reporter.event(Event::Warning { text, help: Some(help) });
     }

@@ -234,7 +234,7 @@ impl<'a> PortsBuilt<'a> {
         let without: Vec<&str> = without.map(|(number, _)| name(*number)).collect();
         if !without.is_empty() {
             let text = format!("no new input could be made for the port of {}", without.join(", "));
-            let help = "it is judged on the kept inputs alone; a driver that C survives longer makes more";
+            let help = "judged on the kept inputs alone; a driver on whose inputs C breaks less often would make more";
             reporter.event(Event::Warning { text, help: Some(help.into()) });
         }
         Ok(judged)

@@ -137,7 +137,7 @@ pub fn run(judge: &Judge, reporter: &mut dyn Reporter) -> Result<Report> {
 }
 
 fn nothing_ported(ported: &[PortedFunction]) -> Error {
-    let help = "write one, or `cargo implfuzz port SYMBOL`; `cargo implfuzz list` shows all";
+    let help = "write a port by hand, or run `cargo implfuzz port SYMBOL`; `cargo implfuzz list` shows all functions";
     let why = match ported.first().map(|one| (&one.planned.function.name, &one.route)) {
         Some((name, Route::C(why))) => format!(": `{name}` is {why}"),
         _ => String::new(),

@@ -84,9 +84,8 @@ impl CommandEnvironment {
     ) -> Result<Vec<Ran>> {
         if let Some(none) = self.write.iter().find(|path| !path.is_dir()) {
             let text = format!("`write` under [dropin] in implfuzz.toml: {none} is no folder");
-            return Err(
-                Error::new(ErrorKind::Config, text).help(format!("mkdir -p {none}, or delete it there"))
-            );
+            return Err(Error::new(ErrorKind::Config, text)
+                .help(format!("mkdir -p {none}, or remove it from `write`")));
         }
         // Neither side sees what the other left.
         let temporary = self.temporary();
@@ -124,7 +123,12 @@ impl CommandEnvironment {
         };
         let own = std::env::var_os("PATH").unwrap_or_default();
         let path = std::env::join_paths([self.bin.clone()].into_iter().chain(std::env::split_paths(&own)));
-        let path = path.map_err(|error| Error::new(ErrorKind::Environment, format!("PATH: {error}")))?;
+        let path = path.map_err(|error| {
+            Error::new(
+                ErrorKind::Environment,
+                format!("the folder of the compiler wrappers cannot be put into PATH: {error}"),
+            )
+        })?;
         // Tools read their own files, wherever they are.
         let sandbox = Sandbox::new(Kind::Commands).read(["/"]).write([&self.dir]).write(&self.write);
         let job = Job::new(program).args(arguments).dir(&self.tree).env("PATH", path).timeout(self.timeout);

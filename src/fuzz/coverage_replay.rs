@@ -94,7 +94,7 @@ impl Campaign {
         interrupt: &Interrupt,
     ) -> Result<(Option<u64>, String)> {
         let dirs = std::env::join_paths(self.corpora()).map_err(|error| {
-            Error::new(ErrorKind::Config, format!("a directory has an unusual name: {error}"))
+            Error::new(ErrorKind::Config, format!("a folder with inputs cannot be passed to the fuzz process, because its path has a `:`: {error}"))
         })?;
         // Limit the memory, so that the port ends its process before the machine runs out.
         let asan = format!("{ASAN_OPTIONS}:hard_rss_limit_mb={}", self.rss_limit_mb);

@@ -58,7 +58,7 @@ impl BuildSite<'_> {
             "the driver includes a C file of the library, which is linked as well: include its header instead (a test that \
              calls statics in this way cannot be a driver)"
         } else if has(["undefined reference", "undefined symbol"]) {
-            "include the C files that the driver needs besides the library in it, and name libraries of the system in \
+            "in the driver, include the C files that it needs besides the library, and name libraries of the system in \
              `link` under [drivers] in implfuzz.toml"
         } else {
             "`flags` and `link` under [drivers] in implfuzz.toml go to the compiler and the linker"

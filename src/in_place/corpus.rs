@@ -341,7 +341,7 @@ fn does_not_run(driver: &Driver, output: &Output) -> Error {
     let end: Vec<&str> = end.into_iter().rev().collect();
     let text = format!("libFuzzer cannot run the driver {} ({how}):\n  {}", driver.file, end.join("\n  "));
     Error::new(ErrorKind::C, text).help(
-        "the driver may do to its process what stops libFuzzer: send signals, set limits, or close or write to \
+        "something that the driver does may stop libFuzzer: it may send signals, set limits, or close or write to \
          descriptors that it did not open; it should only call the library",
     )
 }

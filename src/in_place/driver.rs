@@ -49,8 +49,8 @@ pub fn drivers(root: &Utf8Path, named: &[String], library: &Library) -> Result<V
     for name in named {
         let file = Utf8PathBuf::from(name);
         let driver = read(root, &file)?.ok_or_else(|| {
-            let text = format!("{file}, a driver in implfuzz.toml, is no C or C++ file that defines {ENTRY}");
-            Error::new(ErrorKind::Config, text).help("cargo implfuzz drivers --new NAME")
+            let text = format!("`files` under [drivers] in implfuzz.toml names {file}, which is not a C or C++ file that defines {ENTRY}");
+            Error::new(ErrorKind::Config, text).help("correct `files` there, or delete it: then all drivers of the repository are found")
         })?;
         drivers.push(driver);
     }

@@ -31,7 +31,7 @@ pub fn does_not_compile(project: &Project, errors: &[Diagnostic]) -> Error {
 /// The error for a tree on which the compiler does not come to an end, for this reason.
 pub fn compiler_stopped(reason: String) -> Error {
     Error::new(ErrorKind::Build, reason)
-        .help("look for large constants and for types or patterns that grow with each line in the last ports")
+        .help("in the ports written last, look for large constants, and for types or patterns that grow with each line")
 }
 
 /// A harness is generated from its contract, so if a person edited the contract, the error is there.

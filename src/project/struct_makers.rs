@@ -75,7 +75,7 @@ impl Project {
         let help = match (is_known, others) {
             (false, _) => self.nearest(name.as_str()),
             (true, []) => format!("no function of the library does: remove `made_by` from {path}"),
-            (true, others) => format!("what does: {}", others.join(", ")),
+            (true, others) => format!("functions that do: {}", others.join(", ")),
         };
         Error::new(ErrorKind::Config, text).help(help)
     }

@@ -286,7 +286,7 @@ fn drivers_that_stop_libfuzzer_are_named() {
     repo(&[("closes", "", closes)])
         .run(&["drivers"])
         .ok()
-        .shows("the driver fuzz/closes.c runs on 0 of 1 inputs where calls are judged")
+        .shows("when calls are judged, the driver fuzz/closes.c runs on only 0 of 1 inputs")
         .shows("it closes the judge's descriptors");
     let kills = "if (size) kill(0, SIGKILL);";
     let killed = repo(&[("kills", "", kills)]);

@@ -55,7 +55,7 @@ fn a_person_names_makers_or_none() {
     repo.run(&["contract", "sum_update"])
         .code(2)
         .shows("made_by: according to its contract, `sum_update` fills no struct of this kind")
-        .shows("what does: `sum_reset`");
+        .shows("functions that do: `sum_reset`");
     repo.replace(path, "role = \"pointer\"\nmade_by = [\"sum_update\"]", "role = \"pointer\"");
     repo.replace(path, "role = \"length\"", "role = \"length\"\nmade_by = [\"sum_reset\"]");
     repo.run(&["contract", "sum_update"]).code(2).shows("`made_by` is for pointers to one struct");

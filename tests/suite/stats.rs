@@ -67,7 +67,7 @@ fn what_recordings_cost_is_told_by_symbol_role_phase_and_workflow() {
       unified         3 of 3, 100 %      3       0      ~2711  ~129      ~0  at least 0.0067  159.6 s   15.9 s  end 3
     in total          3 of 3, 100 %      3       0      ~2711  ~129      ~0  at least 0.0067  159.6 s   15.9 s  end 3
 
-    a trial, one function in one run: ~959 tokens (median of 3 trials); published for this design: 20000 to 55000
+    a trial, one function in one run: ~959 tokens (median of 3 trials); published for a similar design: 20000 to 55000
     first prompt: ~913 tokens (median of 3 functions)
     ~ marks numbers that include estimates, where the provider reported no count
     ");

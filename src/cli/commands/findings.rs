@@ -28,7 +28,7 @@ enum What {
         /// List C faults instead: inputs on which C crashes, hangs or disagrees with itself
         #[arg(long)]
         c_bugs: bool,
-        /// With --c-bugs: list only C faults with this verdict of a model
+        /// With --c-bugs: list only C faults on which a model has this opinion, which the tool has not checked
         #[arg(long, value_enum, value_name = "WHAT", requires = "c_bugs")]
         verdict: Option<Said>,
     },

@@ -106,9 +106,8 @@ fn text(project: &Project, rows: &[MemoryRow], now: u64) -> String {
 
 fn forget(session: &Session, ids: &[i64], filter: &Filter, all: bool) -> Result<ExitCode> {
     if ids.is_empty() && filter.is_empty() && !all {
-        return Err(Error::new(ErrorKind::Usage, "no lesson is selected").help(
-            "name numbers of `cargo implfuzz memory list`, or give --key, --symbol, --library or --all",
-        ));
+        return Err(Error::new(ErrorKind::Usage, "no lesson is selected")
+            .help("give numbers from `cargo implfuzz memory list`, or --key, --symbol, --library or --all"));
     }
     let project = Project::open(&session.options, &session.interrupt)?;
     let mut store = session.store(&project)?;

@@ -106,7 +106,7 @@ fn medians(stats: &Stats) -> String {
         n => format!("repeated requests: {n}; their time is included in `waited`\n"),
     };
     format!(
-        "a trial, one function in one run: {}; published for this design: {low} to {high}\nfirst prompt: {}\n{again}{estimated}",
+        "a trial, one function in one run: {}; published for a similar design: {low} to {high}\nfirst prompt: {}\n{again}{estimated}",
         told(stats.trial, "trials"),
         told(stats.first_prompt, "functions"),
     )
@@ -229,7 +229,7 @@ mod tests {
           unified       1 of 3, 33 %       4       0       1500   40       0           1.0000   1.5 s   0.2 s  end 4
         in total        1 of 4, 25 %       5       1       1500   40       0  at least 1.0000   1.5 s   0.2 s  end 4, failed 1
 
-        a trial, one function in one run: 420 tokens (median of 3 trials); published for this design: 20000 to 55000
+        a trial, one function in one run: 420 tokens (median of 3 trials); published for a similar design: 20000 to 55000
         first prompt: 150 tokens (median of 2 functions)
         repeated requests: 1; their time is included in `waited`
         ");

@@ -71,7 +71,7 @@ impl Trouble {
 /// How to get a better grade, or to accept this one; `table` of the settings has the lowest grade.
 pub fn below_least(name: &str, table: &str) -> String {
     format!(
-        "cargo implfuzz contract --check {name} lists the mistakes that its harness does not detect, and cargo implfuzz drivers \
+        "cargo implfuzz contract --check {name} lists the mutants that its harness does not kill, and cargo implfuzz drivers \
          --check {name} those that drivers do not; `least` under [{table}] in implfuzz.toml sets the lowest accepted grade"
     )
 }

@@ -135,8 +135,9 @@ impl Counting {
         let counts = (c == CSide::Measured, sides == Sides::Both);
         let bin = if sides == Sides::Both { "coverage/bin" } else { "coverage/shipped" };
         let built = judge.binary(judge.build_counting(bin, wanted, counts, &[])?);
-        let binary =
-            built.map_err(|error| error.context("in the release build, as it ships, or for coverage"))?;
+        let binary = built.map_err(|error| {
+            error.context("in the build for coverage, in which the port is compiled as it ships")
+        })?;
         let tables = Tables::read(&binary)?;
         reporter.event(Event::StepFinished { message: "built for coverage".into() });
         Ok(Self { binary, tables, c, proved: unreachable::Proved::default() })

@@ -54,8 +54,10 @@ pub fn install(
         return Err(Error::new(ErrorKind::Environment, text));
     };
     for advice in &plan.by_hand {
-        reporter
-            .event(Event::Warning { text: "no package fixes this".to_owned(), help: Some(advice.clone()) });
+        reporter.event(Event::Warning {
+            text: "one requirement has no package: install it by hand".to_owned(),
+            help: Some(advice.clone()),
+        });
     }
     let agreed = match consent {
         _ if plan.commands.is_empty() => true,

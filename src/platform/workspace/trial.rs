@@ -89,7 +89,8 @@ pub fn nothing_on_trial(root: &Path) -> Result<()> {
     let Ok(text) = fs_err::read(root.join(NOTE)) else { return Ok(()) };
     let file = serde_json::from_slice(&text)
         .map_or_else(|_| "a file".to_owned(), |n: Note| n.path.display().to_string());
-    let text = format!("{file} is a tentative file of `cargo implfuzz port`, which is running or was killed");
+    let text =
+        format!("{file} is a tentative file of a `cargo implfuzz` run that is still active or was killed");
     Err(Error::new(ErrorKind::Environment, text)
         .help("wait for it to end; if it was killed: cargo implfuzz status"))
 }

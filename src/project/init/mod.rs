@@ -152,7 +152,7 @@ pub fn warn(project: &Project, reporter: &mut dyn Reporter) {
     for left in project.library.left_out.iter().filter(|left| left.broken) {
         let reason = left.reason.lines().next().unwrap_or_default();
         let text = format!("{} cannot be read, so its functions are missing: {reason}", left.file);
-        let help = format!("correct it, its flags, or name it under exclude in [c] of {CONFIG_FILE}");
+        let help = format!("correct it or its flags, or name it under exclude in [c] of {CONFIG_FILE}");
         reporter.event(Event::Warning { text, help: Some(help) });
     }
     let known: BTreeSet<&str> = project.library.functions.iter().map(|f| f.name.as_str()).collect();

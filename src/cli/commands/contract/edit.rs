@@ -28,7 +28,8 @@ struct Draft {
 /// is unchanged.
 pub fn edit(session: &Session, symbols: &[String], reporter: &mut dyn Reporter) -> Result<ExitCode> {
     let [symbol] = symbols else {
-        return Err(Error::new(ErrorKind::Usage, "--edit takes one function"));
+        return Err(Error::new(ErrorKind::Usage, "--edit takes exactly one function")
+            .help("cargo implfuzz contract --edit NAME"));
     };
     let draft = draft(session, symbol, reporter)?;
     if fs::read_to_string(&draft.copy).is_ok_and(|text| text != draft.before) {

@@ -133,13 +133,13 @@ fn new(project: &Project, wanted: &[&FunctionPlan], session: &Session) -> Result
         let name = planned.function.name.as_str();
         let path = project.target_path(name);
         if path.exists() {
-            let text = format!("`{name}` has a fuzz target: {}", path.display());
+            let text = format!("`{name}` already has a fuzz target: {}", path.display());
             return Err(Error::new(ErrorKind::Usage, text).help("edit it, or remove it first"));
         }
         if let Some(why) = project.without_target(planned) {
             let text = format!("no fuzz target can judge `{name}`: {why}");
             return Err(Error::new(ErrorKind::Usage, text)
-                .help("drivers judge it where they call it: cargo implfuzz drivers"));
+                .help("a driver that calls it can judge it: cargo implfuzz drivers"));
         }
         transaction.add(path, new_target::starting(planned))?;
     }
@@ -181,7 +181,7 @@ fn explained(project: &Project, planned: &FunctionPlan, points: Option<u64>) -> 
                 None => format!("  to write a fuzz target for it: cargo implfuzz contract --new {name}\n"),
             };
             format!(
-                "{name} ({place})\n  no harness: {why}\n  drivers judge it where they call it: cargo implfuzz drivers\n{target}"
+                "{name} ({place})\n  no harness: {why}\n  a driver that calls it can judge it: cargo implfuzz drivers\n{target}"
             )
         }
         Judgeable::Yes(contract) => {

@@ -28,14 +28,15 @@ pub enum Of<'a> {
 pub fn write(session: &Session, project: &Project, name: &str, of: Of) -> Result<ExitCode> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if name.is_empty() || !name.chars().all(is_plain) {
-        let text = format!("`{name}` cannot be the name of a driver: letters, digits, `_` and `-` can");
+        let text =
+            format!("`{name}` cannot be the name of a driver: only letters, digits, `_` and `-` are allowed");
         return Err(Error::new(ErrorKind::Usage, text).help("cargo implfuzz drivers --new NAME"));
     }
     let root = project.root()?;
     let file = Utf8PathBuf::from(FOLDER).join(name).with_extension("c");
     let path = root.join(&file);
     if path.exists() {
-        let text = format!("{file} is there, and stays as it is");
+        let text = format!("{file} exists already, and was not changed");
         return Err(Error::new(ErrorKind::Usage, text).help("choose another name"));
     }
     let new = match of {

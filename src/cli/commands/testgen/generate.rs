@@ -24,7 +24,7 @@ pub struct Args {
     /// Functions, as `list` names them
     #[arg(required_unless_present_any = ["all", "task"])]
     symbols: Vec<String>,
-    /// Function, as a named option; may be repeated
+    /// Function, given as an option instead of an argument; may be repeated
     #[arg(long, value_name = "SYMBOL")]
     task: Vec<String>,
     /// Select all functions that have a harness
@@ -34,8 +34,8 @@ pub struct Args {
     /// boundary), or a comma-separated list
     #[arg(long, value_name = "CONTEXT", default_value = "benchmark")]
     context: TestGenContext,
-    /// Number or hash prefix of the configuration, or `current` [default: the current or else the built-in configuration; once
-    /// it has a score in this context, the best-scoring one for the kind of function]
+    /// Number or hash prefix of the configuration, or `current` [default: the best-scoring configuration in this context for
+    /// the kind of function; but until the current configuration (or else the built-in one) has a score there, that one]
     #[arg(long, value_name = "ID")]
     with: Option<String>,
     /// Do not write a test file or seeds

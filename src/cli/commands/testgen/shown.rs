@@ -41,7 +41,8 @@ pub(super) fn kept(kept: &StoredRun) -> String {
         generated.cheats.iter().filter(|cheat| !cheat.rejected).map(|cheat| cheat.name.as_str()).collect();
     let told = generated.cheats.len() - missed.len();
     let all = generated.cheats.len();
-    let missed = if missed.is_empty() { String::new() } else { format!("; not told: {}", missed.join(", ")) };
+    let missed =
+        if missed.is_empty() { String::new() } else { format!("; not detected: {}", missed.join(", ")) };
     _ = writeln!(text, "  cheats detected: {told} of {all}{missed}");
     list(&mut text, "survivors", generated.survivors.iter().map(|line| one_line(line).to_string()));
     let of_callees = generated.callee_survivors.iter().map(|line| one_line(line).to_string());

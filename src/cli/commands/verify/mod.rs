@@ -75,7 +75,7 @@ fn once(session: &Session, args: &Args) -> Result<ExitCode> {
                 ErrorKind::Usage,
                 "no function has a body in Rust yet: there is nothing to verify",
             )
-            .help("`cargo implfuzz port <symbol>`, or write one in place of its stub"));
+            .help("`cargo implfuzz port <symbol>`, or write a function in place of its stub"));
         }
     }
     if args.stale {

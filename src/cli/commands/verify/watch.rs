@@ -30,7 +30,7 @@ pub fn watch(session: &Session, judge: &dyn Fn() -> Result<ExitCode>) -> Result<
             }
             judged => drop(judged?),
         }
-        let text = format!("waiting for a change in {}; Ctrl-C ends", before.folder);
+        let text = format!("waiting for a change in {}; press Ctrl-C to stop", before.folder);
         session.reporter().event(Event::Note { text });
         while before == Stamp::of(&root, &before.folder) {
             session.interrupt.check()?;

@@ -166,7 +166,9 @@ impl<'p> FunctionPort<'p> {
         session.timed_out += u32::from(reason == StopReason::ModelTimedOut);
         if session.timed_out >= TIMED_OUT {
             let text = format!("{TIMED_OUT} functions in a row were given up without an answer: {detail}");
-            return Err(Error::new(ErrorKind::Model, text).help("check that the model answers at all"));
+            return Err(Error::new(ErrorKind::Model, text).help(
+                "check that the model answers, or allow more time: --config 'llm.timeout_seconds=1800'",
+            ));
         }
         Ok(result)
     }
