@@ -144,11 +144,96 @@ static inline void *driver_block(size_t bytes)
     return block;
 }
 
+{%- if outputs %}
+
+/* Bytes that functions have made. A call may get those of one, as a program passes on what it got. */
+enum { DRIVER_OUTPUTS = 4, DRIVER_OUTPUT_BYTES = 1 << 14 };
+static struct driver_output {
+    const void *bytes;
+    size_t count;
+} driver_outputs[DRIVER_OUTPUTS], driver_passed;
+static size_t driver_output_count;
+
+static inline void driver_keep_output(const void *bytes, size_t count)
+{
+    void *copy = bytes && count && count <= DRIVER_OUTPUT_BYTES ? driver_zeros(count) : NULL;
+    if (!copy)
+        return;
+    memcpy(copy, bytes, count);
+    driver_outputs[driver_output_count++ % DRIVER_OUTPUTS] = (struct driver_output){copy, count};
+}
+
+/* Of memory with room for some bytes, those that a function says it wrote. */
+static inline void driver_keep_part(const void *bytes, size_t room, size_t written)
+{
+    driver_keep_output(bytes, written < room ? written : room);
+}
+
+static inline void driver_keep_text(const char *text)
+{
+    if (text)
+        driver_keep_output(text, strlen(text));
+}
+
+/* Chooses what the next call gets. */
+static inline void driver_pass(void)
+{
+    size_t choice = driver_output_count ? driver_number(1) % (2 * DRIVER_OUTPUTS) : DRIVER_OUTPUTS;
+    driver_passed = (struct driver_output){NULL, 0};
+    if (choice < DRIVER_OUTPUTS && choice < driver_output_count)
+        driver_passed = driver_outputs[choice];
+}
+{%- endif %}
+
+/* The number of bytes that a call gets. */
+static inline size_t driver_length(size_t most)
+{
+{%- if outputs %}
+    if (driver_passed.bytes)
+        return driver_passed.count < most ? driver_passed.count : most;
+{%- endif %}
+    return driver_count(most);
+}
+
+/* A block with them: of the input, or what another function made, mostly as it was. */
+static inline void *driver_data(size_t bytes)
+{
+{%- if outputs %}
+    uint8_t *block = driver_passed.bytes ? driver_zeros(bytes) : NULL;
+    if (block) {
+        size_t some = bytes < driver_passed.count ? bytes : driver_passed.count, changes = driver_number(1);
+        memcpy(block, driver_passed.bytes, some);
+        for (changes = changes < 0xc0 ? 0 : changes % 4; some && changes; changes--)
+            block[driver_choice(some)] = (uint8_t)driver_number(1);
+        return block;
+    }
+{%- endif %}
+    return driver_block(bytes);
+}
+
+/* The same, and more of the input behind them: C may read several rows, and elements of several bytes. */
+static inline void *driver_padded(unsigned long long rows, size_t bytes)
+{
+    size_t more = 8 * (bytes < 256 ? bytes : 256) * (rows < 64 ? rows : 64);
+    char *block = driver_zeros(bytes + more), *data = driver_data(bytes);
+    if (!block || !data)
+        return NULL;
+    memcpy(block, data, bytes);
+    driver_fill(block + bytes, more < 64 ? more : 64);
+    return block;
+}
+
 /* The same; the input fills its start, mostly less than 64 bytes. */
 static inline void *driver_some(size_t bytes)
 {
     void *block = driver_zeros(bytes);
     size_t number = driver_number(1), some = number < 0xf0 ? number % 64 : driver_count(bytes);
+{%- if outputs %}
+    if (block && driver_passed.bytes) {
+        memcpy(block, driver_passed.bytes, bytes < driver_passed.count ? bytes : driver_passed.count);
+        return block;
+    }
+{%- endif %}
     if (block)
         driver_fill(block, some < bytes ? some : bytes);
     return block;
@@ -198,6 +283,12 @@ static inline void *driver_text(size_t most, const char *const *texts, size_t co
         text = driver_zeros(strlen(texts[choice]) + 1);
         return text ? strcpy(text, texts[choice]) : NULL;
     }
+{%- if outputs %}
+    if (driver_passed.bytes && driver_passed.count <= most && driver_number(1) % 4 == 0) {
+        text = driver_zeros(driver_passed.count + 1);
+        return text ? memcpy(text, driver_passed.bytes, driver_passed.count) : NULL;
+    }
+{%- endif %}
 {%- if examples %}
     if (driver_number(1) % 2)
         return driver_example(most);
@@ -374,6 +465,9 @@ static inline void **driver_part(const int *kinds, size_t count, const void *own
 
 static void driver_call(void)
 {
+{%- if outputs %}
+    driver_pass();
+{%- endif %}
     switch (driver_choice({{ calls | length }})) {
     {%- for call in calls %}
     case {{ loop.index0 }}: { /* {{ call.name }} */
@@ -390,6 +484,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     driver_at = data, driver_left = size;
     driver_block_count = driver_bytes = 0;
+    {%- if outputs %}
+    driver_output_count = 0;
+    {%- endif %}
     {%- if streams %}
     driver_stream_count = 0;
     {%- endif %}

@@ -2,6 +2,7 @@
 
 use crate::c::own_copies::of_headers;
 use crate::contract::handles::{Guess, Handles, Origins, is_named_as_end};
+use crate::contract::parameter_roles::Role;
 use crate::contract::pointer_facts::{FactTable, Facts};
 use crate::contract::types::Contract;
 use crate::project::FunctionPlan;
@@ -13,6 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Callable<'l> {
     pub function: &'l Function,
     pub contract: Contract,
+    /// Whether no harness can call it: nothing has tried what its contract says.
+    pub is_untried: bool,
     /// What it gets for parameters of which nothing says what they mean.
     pub guesses: BTreeMap<usize, Guess>,
     /// Where C may break on null.
@@ -25,6 +28,8 @@ pub struct Callable<'l> {
     pub removes: BTreeSet<usize>,
     /// Whether its result is an object that another one keeps.
     pub lends: bool,
+    /// Whether it returns a text in new memory: others may lead anywhere, or say what went wrong.
+    pub makes_text: bool,
     /// Whether objects that others keep may be gone after it.
     pub may_free: bool,
     /// What its result is compared with to know that it worked, such as `== 0`.
@@ -35,6 +40,20 @@ impl Callable<'_> {
     /// Whether it ends the object whose address it gets.
     pub fn ends_object(&self) -> bool {
         self.guesses.values().any(|guess| *guess == Guess::ObjectPlace) && is_named_as_end(self.function)
+    }
+
+    /// A number beside the length of a buffer that C reads: where nothing has tried the contract, there may be that many rows.
+    pub fn padded(&self, at: usize) -> Option<&str> {
+        let params = &self.contract.params;
+        let buffer = params[at].role.buffer().filter(|buffer| self.is_untried && buffer.is_input())?;
+        let length = params.iter().position(|param| param.name == buffer.length)?;
+        let is_number = |at: &usize| {
+            params.get(*at).is_some_and(|param| matches!(param.role, Role::Value(_)))
+                && !self.guesses.contains_key(at)
+                && matches!(self.function.params[*at].ty.kind, TypeKind::Int { .. })
+        };
+        let beside = [Some(length + 1), length.checked_sub(1)].into_iter().flatten().find(is_number)?;
+        Some(&params[beside].name)
     }
 
     /// The parameters at whose address the function may leave an object, with the struct.
@@ -75,6 +94,7 @@ fn callable<'l>(
     let own = planned.judgeable.contract().filter(|own| own.params.len() == function.params.len());
     let has_object = function.params.iter().any(|param| handles.named_object(&param.ty).is_some());
     let own = own.filter(|_| planned.edited || !has_object);
+    let is_untried = own.is_none();
     let (mut contract, guesses) =
         own.cloned().map(|own| (own, BTreeMap::new())).or_else(|| handles.call(function, origins))?;
     let of = contract.sequence.as_ref().map(|sequence| sequence.of.as_str());
@@ -90,12 +110,14 @@ fn callable<'l>(
     Some(Callable {
         function,
         contract,
+        is_untried,
         guesses,
         rarely_null: doubtful.collect(),
         filled: record.map(|(key, _)| key.as_str()),
         keeps,
         removes,
         lends: handles.lends(function),
+        makes_text: handles.makes_text(function),
         may_free: handles.may_free(function),
         success: success(function),
     })

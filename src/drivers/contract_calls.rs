@@ -3,6 +3,7 @@
 
 use super::callable::Callable;
 use super::object_kinds::{Kinds, object_behind};
+use super::outputs::{Outputs, RESULT, is_size_of_place, outputs};
 use crate::contract::handles::{Guess, is_named_as_end};
 use crate::contract::parameter_roles::in_driver::{variable, variable_type};
 use crate::contract::parameter_roles::{Handle, InDriver, Life, ParameterContext, Role};
@@ -16,6 +17,9 @@ use serde::Serialize;
 
 const TEMPLATE: &str = include_str!("../../templates/driver_of_contracts.c");
 
+/// What makes memory that C reads.
+const DATA: [&str; 2] = ["driver_data(", "driver_block("];
+
 /// The calls of one function.
 #[derive(Debug, Clone, Serialize)]
 pub struct Call {
@@ -27,6 +31,8 @@ pub struct Call {
     functions: Vec<String>,
     #[serde(skip)]
     has_stream: bool,
+    #[serde(skip)]
+    has_outputs: bool,
 }
 
 /// A kind of object, and the function that ends one.
@@ -68,6 +74,7 @@ pub fn text(all: &[Callable], headers: &[String], calls: &[Call], examples: &[St
     let values = context! {
         headers => Serde(headers), examples => Serde(examples), calls => Serde(calls), ends => Serde(ends),
         kinds => kinds.count.max(1), lent => kinds.has_lent(), streams => calls.iter().any(|call| call.has_stream),
+        outputs => calls.iter().any(|call| call.has_outputs),
     };
     Environment::new().render_str(TEMPLATE, values).map(|text| text + "\n").map_err(wrong)
 }
@@ -110,8 +117,15 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
                 let unique = format!("driver_{}_{}", function.c_name, param.name);
                 let InDriver { functions, before, argument } = role.in_driver(&place, &unique)?;
                 text.functions.extend(functions);
-                // Buffers need the lengths that they have.
-                if role.length().is_some() { &mut lengths } else { &mut text.before }.extend(before);
+                let padded = one.padded(at).map(|beside| format!("driver_padded({}, ", variable(beside)));
+                let padded = |line: String| match &padded {
+                    Some(padded) => DATA.iter().fold(line, |line, data| line.replace(data, padded)),
+                    None => line,
+                };
+                // Buffers need the lengths that they have, and the numbers beside these.
+                let is_number = !matches!(of.ty.kind, TypeKind::Pointer(_) | TypeKind::Array { .. });
+                let is_first = role.length().is_some() || is_number;
+                if is_first { &mut lengths } else { &mut text.before }.extend(before.into_iter().map(padded));
                 argument
             }
         };
@@ -121,12 +135,20 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
         if is_rare {
             text.before.iter_mut().skip(lines_before).for_each(|line| *line = rarely(line));
         }
+        // What stands behind a null pointer has no bytes.
+        if is_size_of_place(one, at) {
+            let zeros = |line: &str| {
+                line.replace("driver_block(", "driver_zeros(").replace("driver_room(", "driver_zeros(")
+            };
+            text.before.iter_mut().skip(lines_before).for_each(|line| *line = zeros(line));
+        }
     }
     let requires =
         contract.require.iter().map(|condition| Some(format!("if (!{}) break;", in_c(condition)?)));
     let requires = requires.collect::<Option<Vec<_>>>()?;
     let called = format!("{}({})", function.c_name, arguments.join(", "));
-    let called = text.called(one, called, kinds)?;
+    let Outputs { lines: outputs, result } = outputs(one);
+    let called = text.called(one, (called, outputs, result), kinds)?;
     let has_memory = function
         .params
         .iter()
@@ -140,6 +162,7 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
         lines: lines.collect(),
         functions: text.functions,
         has_stream: one.guesses.values().any(|guess| *guess == Guess::Stream),
+        has_outputs: text.has_outputs,
     })
 }
 
@@ -159,7 +182,7 @@ fn made_up(one: &Callable, at: usize, kinds: &Kinds) -> Option<(Vec<String>, Opt
         }
         Guess::Count(0) => return Some((Vec::new(), None, "0".to_owned())),
         Guess::Count(most) => {
-            return Some((vec![format!("size_t {name} = driver_count({most});")], None, name));
+            return Some((vec![format!("size_t {name} = driver_length({most});")], None, name));
         }
         Guess::Place => format!("void **{name} = driver_zeros(sizeof(void *));"),
         Guess::ObjectPlace => {
@@ -203,6 +226,8 @@ struct Text {
     objects: Vec<(String, bool)>,
     /// Whether it leaves an object at an address that it gets.
     makes: bool,
+    /// Whether later calls may get what it makes.
+    has_outputs: bool,
 }
 
 impl Text {
@@ -250,8 +275,13 @@ impl Text {
         Some(name)
     }
 
-    /// The line with the call, and what is done with its result.
-    fn called(&mut self, one: &Callable, called: String, kinds: &Kinds) -> Option<String> {
+    /// The line with the call, and what is done with its result and its outputs.
+    fn called(
+        &mut self,
+        one: &Callable,
+        (called, mut outputs, result): (String, Vec<String>, Option<&str>),
+        kinds: &Kinds,
+    ) -> Option<String> {
         let returns = one.contract.returns;
         let is_object = returns == Returns::Handle || one.lends;
         let made = kinds.of(&one.function.ret, &one.function.c_name).filter(|_| is_object);
@@ -261,6 +291,14 @@ impl Text {
         if success.is_some() {
             self.after.insert(0, "if (!driver_worked) break;".to_owned());
         }
+        // Objects, and whether the call worked, come first.
+        let result = result.filter(|_| made.is_none() && success.is_none());
+        if result.is_none() {
+            outputs.retain(|line| !line.contains(RESULT));
+        }
+        self.has_outputs = !outputs.is_empty();
+        let first = usize::from(success.is_some());
+        self.after.splice(first..first, outputs);
         if kinds.has_lent() && one.may_free {
             self.after.insert(0, "driver_return_lent();".to_owned());
         }
@@ -277,7 +315,12 @@ impl Text {
             }
             (Returns::Handle, _) if !one.lends => return None,
             _ if success.is_some() => format!("int driver_worked = {called} {};", success?),
+            (Returns::Memory, _) if result.is_some() => {
+                self.after.push(format!("free((void *){RESULT});"));
+                format!("{} {RESULT} = {called};", result?)
+            }
             (Returns::Memory, _) => format!("free((void *){called});"),
+            _ if result.is_some() => format!("{} {RESULT} = {called};", result?),
             (_, TypeKind::Void) => format!("{called};"),
             _ => format!("(void){called};"),
         })

@@ -12,6 +12,7 @@ mod faults;
 mod focus;
 mod known;
 mod measure;
+mod outputs;
 mod new_driver;
 mod object_kinds;
 mod ports;

@@ -109,7 +109,7 @@ fn a_driver_by_hand_starts_from_a_skeleton() {
     repo.run(&["drivers", "--seconds", "1", "--ports"]).code(11).shows("no driver reaches a port");
     repo.run(&["drivers", "--new", "../mine"]).fails(2, &["cannot be the name"]);
     // What a person wrote stays.
-    repo.run(&["drivers", "--new", "mine"]).fails(2, &["fuzz/mine.c is there"]);
+    repo.run(&["drivers", "--new", "mine"]).fails(2, &["fuzz/mine.c exists already"]);
     // Where all inputs do the same, one is enough.
     repo.write(
         "fuzz/mine.c",

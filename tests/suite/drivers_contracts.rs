@@ -46,7 +46,7 @@ fn a_driver_calls_functions_that_no_harness_can_compare() {
         assert!(text.contains(line), "{line}\n{text}");
     }
     assert_eq!(reached(&repo, "4"), 15, "all but the variadic one");
-    repo.run(&["drivers", "--new", "calls"]).fails(2, &["fuzz/calls.c is there"]);
+    repo.run(&["drivers", "--new", "calls"]).fails(2, &["fuzz/calls.c exists already"]);
 }
 
 const GUESSED_HEADER: &str = "#include <stddef.h>\n#include <stdio.h>\ntypedef char *word;\n\

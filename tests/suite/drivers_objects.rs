@@ -156,7 +156,7 @@ fn objects_end_once_and_after_what_was_made_from_them() {
     repo.run(&["drivers", "--new", "calls"]).ok().shows("functions of objects.h that it calls: 19");
     let text = repo.read("fuzz/calls.c");
     for line in [
-        "size_t arg_count = driver_count(64);",
+        "size_t arg_count = driver_length(64);",
         "int driver_worked = port_open(arg_port, arg_name) == PORT_OK;\n        if (!driver_worked) break;",
         "int driver_worked = part_first(arg_path, arg_part) != 0;\n        if (!driver_worked) break;",
     ] {

@@ -44,6 +44,7 @@ mod drivers_hostile;
 mod drivers_inputs;
 mod drivers_learned;
 mod drivers_objects;
+mod drivers_outputs;
 mod drivers_padding;
 mod drivers_programs;
 mod drivers_structs;

@@ -1,6 +1,6 @@
 //! Calls of functions as programs make them, for drivers: effects that no harness can compare are no obstacle.
 
-use super::guess::{DEPTH, Guess};
+use super::guess::{DEPTH, Guess, gives_back};
 use super::{FILE, Handles};
 use crate::contract::constructors::{record, target};
 use crate::contract::infer::roles_where;
@@ -9,7 +9,7 @@ use crate::contract::parameter_roles::{self, prototype};
 use crate::contract::types::{Contract, Life, Returns, Role, Sequence};
 use crate::contract::{borrowed, callback, likely};
 use crate::libc_facts::{Effect, effect, only_computes, opens};
-use crate::symbol::{Access, Function, Param, TypeKind, UseKind};
+use crate::symbol::{Access, CType, Function, Param, TypeKind, UseKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Structs of which functions make objects.
@@ -163,6 +163,14 @@ impl Handles<'_> {
             // Nobody frees what is `const`.
             to.is_const || !self.allocates(function) && !self.calls_back(function)
         })
+    }
+
+    /// Whether the result is a text in new memory.
+    pub fn makes_text(&self, function: &Function) -> bool {
+        let is_text = |to: &CType| matches!(to.kind, TypeKind::Int { plain_char: true, .. }) && !to.is_const;
+        target(&function.ret).is_some_and(is_text)
+            && self.allocates(function)
+            && !gives_back(self.facts, function)
     }
 
     /// Whether the function, or a callee, may free memory.

@@ -33,7 +33,7 @@ pub enum Guess {
     ObjectPlace,
     /// The address of a pointer, which leads to a text before the call.
     TextPlace,
-    /// So many structs of numbers, with bytes of the input.
+    /// So many numbers or structs of numbers, with bytes of the input.
     Structs(usize),
     /// So many other structs, which are zero before the call.
     EmptyStructs(usize),
@@ -62,7 +62,7 @@ pub(super) fn named_objects<'a>(library: &'a Library, facts: &FactTable) -> BTre
 }
 
 /// Whether the function may return a pointer that it got, or a part of what is behind it.
-fn gives_back(facts: &FactTable, function: &Function) -> bool {
+pub(super) fn gives_back(facts: &FactTable, function: &Function) -> bool {
     (0..function.params.len())
         .map(|index| facts.of(function, index))
         .any(|of| (of.returned || of.leads_back) && !of.freed)
@@ -129,9 +129,9 @@ impl<'a> Handles<'a> {
                 Some(Guess::Given)
             }
             _ if facts.freed => None,
-            TypeKind::Int { plain_char: true, .. } if facts.writes => Some(Guess::Bytes(LONG)),
-            TypeKind::Int { plain_char: true, .. } if count.is_none() => Some(Guess::Text),
-            TypeKind::Int { plain_char: true, .. } => Some(Guess::Bytes(SEVERAL)),
+            TypeKind::Int { plain_char: true, .. } if count.is_none() && !facts.writes => Some(Guess::Text),
+            TypeKind::Int { bits: 8, .. } => Some(Guess::Bytes(LONG)),
+            TypeKind::Int { .. } | TypeKind::Float { .. } => Some(Guess::Structs(several)),
             TypeKind::Void if !facts.called && !casts_to_other(function, index) => Some(Guess::Bytes(LONG)),
             TypeKind::Record(key) if is_stream(to, key) => {
                 let is_usable = to.spelling.contains("FILE") && !facts.stored;
@@ -149,6 +149,7 @@ impl<'a> Handles<'a> {
             _ => None,
         };
         let (guess, number) = match guess {
+            Some(guess @ Guess::Bytes(most)) => (guess, Guess::Count(most)),
             Some(guess) => (guess, Guess::Count(SEVERAL)),
             None if facts.freed || count.is_none() && !facts.null_checked => return None,
             None => (Guess::Null, Guess::Count(0)),

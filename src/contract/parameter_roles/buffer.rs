@@ -31,6 +31,11 @@ impl Buffer {
     fn is_output(&self) -> bool {
         self.direction == Direction::Out
     }
+
+    /// Whether C reads it.
+    pub fn is_input(&self) -> bool {
+        self.direction != Direction::Out
+    }
 }
 
 impl Rules for Buffer {
@@ -66,7 +71,7 @@ impl Rules for Buffer {
 
     fn in_driver(&self, place: &ParameterContext, _: &str) -> Option<InDriver> {
         let (length, size) = (in_driver::length(place, &self.length)?, in_driver::size_behind(place));
-        Some(InDriver::memory(place, self.direction, &format!("{length} * {size}")))
+        Some(InDriver::buffer(place, self.direction, &format!("{length} * {size}")))
     }
 
     fn summary(&self) -> String {

@@ -1,7 +1,7 @@
 //! Arguments in the C text of a driver that is made from contracts. The functions `driver_…` are in
 //! `templates/driver_of_contracts.c`.
 
-use super::{Direction, Elements, ParameterContext, buffers_of, elements_of, most};
+use super::{Buffer, Direction, Elements, ParameterContext, buffers_of, elements_of, most};
 use crate::symbol::{CType, TypeKind};
 
 /// How a call in a driver gets one argument.
@@ -27,6 +27,17 @@ impl InDriver {
             Direction::In | Direction::InOut => "driver_block",
         };
         Self::pointer(place, &format!("{make}({bytes})"))
+    }
+
+    /// The same for a buffer with a length: bytes may be what another call has made.
+    pub(super) fn buffer(place: &ParameterContext, direction: Direction, bytes: &str) -> Self {
+        let is_bytes = matches!(place.target().kind, TypeKind::Int { bits: 8, .. } | TypeKind::Void);
+        match direction {
+            Direction::In | Direction::InOut if is_bytes => {
+                Self::pointer(place, &format!("driver_data({bytes})"))
+            }
+            _ => Self::memory(place, direction, bytes),
+        }
     }
 
     /// A pointer. If the role allows null, some inputs make it null.
@@ -84,7 +95,13 @@ pub(super) fn count(place: &ParameterContext) -> String {
     }
     let buffers = buffers_of(place.params, name).filter_map(|of| of.role.buffer());
     let largest = buffers.map(|of| of.max).chain(elements().map(|of| of.max)).min().unwrap_or(0);
-    format!("driver_count({})", largest.min(most(Some(place.ty))))
+    let mut counted = buffers_of(place.params, name);
+    let make = if counted.any(|of| of.role.buffer().is_some_and(Buffer::is_input)) {
+        "driver_length"
+    } else {
+        "driver_count"
+    };
+    format!("{make}({})", largest.min(most(Some(place.ty))))
 }
 
 /// Numbers, as the initialiser of an array.
