@@ -82,6 +82,15 @@ pub(super) fn why(library: &Library, function: &str) -> String {
 }
 
 #[test]
+fn what_is_asserted_is_no_check_for_null() {
+    let text = "#include <assert.h>\n#include <stddef.h>\nint of(const int *p) { assert(p && \"given\"); return *p; }\n\
+        int or_none(const int *p) { assert(sizeof *p == 4); return p ? *p : 0; }\n";
+    let lib = library(&[("a.c", text)]);
+    assert_eq!(uses(&lib, "of", "p"), [UseKind::Deref(Access::Read)]);
+    assert_eq!(uses(&lib, "or_none", "p"), [UseKind::NullCheck, UseKind::Deref(Access::Read)]);
+}
+
+#[test]
 fn uses_of_parameters() {
     let lib = library(&[(
         "a.c",

@@ -72,6 +72,7 @@ impl<'tu> Look<'_, 'tu> {
                 }
             } else if !is_wrapper(parent) && !is_choice(parent, inner) {
                 let kind = self.kind(depth, parent, inner);
+                let kind = kind.filter(|kind| *kind != UseKind::NullCheck || !self.is_asserted());
                 let is_step = kind == Some(UseKind::Advance) && is_pointer(parent);
                 let is_moved = is_step || kind == Some(UseKind::Arithmetic) && is_moved(parent);
                 let passed = kind.as_ref().and_then(|kind| self.comes_back(parent, kind));
@@ -87,6 +88,17 @@ impl<'tu> Look<'_, 'tu> {
             }
             inner = parent;
         }
+    }
+
+    /// Whether the condition around the mention is one without which the program ends: `assert(p)` says that `p` is never null.
+    /// Its `sizeof` looks at types alone.
+    fn is_asserted(&self) -> bool {
+        let fails = |of: &Cursor<'tu>| of.kind() == CXCursor_CallExpr && of.name().starts_with("__assert");
+        self.parents.iter().any(|of| match of.kind() {
+            CXCursor_UnaryExpr => true,
+            CXCursor_IfStmt | CXCursor_ConditionalOperator => of.children().iter().any(fails),
+            _ => false,
+        })
     }
 
     /// The parameter in a call that returns a pointer, which may be the parameter's.

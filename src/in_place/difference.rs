@@ -64,6 +64,8 @@ pub enum Excuse {
     AtEnd,
     /// Other calls of the driver's own functions.
     OtherCalls,
+    /// Other memory while one of them runs.
+    OtherMemory,
 }
 
 /// Where memory differs.

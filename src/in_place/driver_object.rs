@@ -13,7 +13,7 @@ use camino::Utf8Path;
 use std::path::{Path, PathBuf};
 
 /// The flags of a driver.
-const PLAIN: [&str; 5] = ["-O1", "-g0", "-w", "-fno-pie", "-fno-lto"];
+const PLAIN: [&str; 6] = ["-O1", "-g0", "-w", "-fno-pie", "-fno-lto", "-fno-optimize-sibling-calls"];
 
 /// Renames the compiler's list of entries to the name that `entries.c` looks for.
 const OWN_ENTRIES: &str = "--rename-section=__patchable_function_entries=implfuzz_driver_entries";

@@ -35,6 +35,7 @@ pub fn meaning(library: &Library, function: &Function, told: &Told) -> Meaning {
         (_, Some(Excuse::OtherConstant)) => Meaning::Unclear(CONSTANT),
         (_, Some(Excuse::SameStart)) => Meaning::Unclear(SAME_START),
         (_, Some(Excuse::AtEnd)) => Meaning::Unclear(AT_END),
+        (_, Some(Excuse::OtherMemory)) => Meaning::Unclear(OTHER_MEMORY),
         (Difference::Callbacks, _) | (_, Some(Excuse::OtherCalls)) => Meaning::Unclear(OTHER_CALLS),
         (Difference::Memory | Difference::Stack, None) => match memory(library, function, &told.places) {
             Meaning::Wrong(None) => {
@@ -80,6 +81,8 @@ const AT_END: &str =
     "it leaves other memory than C where both end the program, which may be right if nothing reads it then";
 const OTHER_CALLS: &str = "it calls other functions of the program than C (callbacks or hooks), or in another order or number, or with \
     other arguments, which may be right if the program does not care";
+const OTHER_MEMORY: &str = "while a function of the program runs that it calls (a callback or a hook), memory or errno is not as C has \
+    it then, which may be right if the program does not look";
 const PADDING: &str = "the bytes may be padding, which has no value";
 
 fn memory(library: &Library, function: &Function, places: &[MemoryDifference]) -> Meaning {

@@ -70,6 +70,11 @@ static const struct changes *changes_of(const struct implfuzz_taped *of)
     return NULL;
 }
 
+static int is_position(const struct implfuzz_taped *of)
+{
+    return is(of, "ftell") || is(of, "lseek");
+}
+
 /* Whether a call that was answered so can be answered otherwise in this way. */
 static int can_change(const struct taped_call *call, enum change how)
 {
@@ -77,7 +82,7 @@ static int can_change(const struct taped_call *call, enum change how)
     if (!changes || !(changes->changes & CAN(how)))
         return 0;
     /* A stream may have ended or failed before; where it has, nothing says that it could not have. */
-    if (how == OTHER)
+    if (how == OTHER && !is_position(call->of))
         return call->result == 0 || !(is(call->of, "feof") || is(call->of, "ferror"));
     int has_failed = call->result == changes->failed || (uint32_t)call->result == UINT32_MAX;
     return !has_failed && (how != FEWER || call->result >= 2) && (how != AT_ITS_END || call->result != 0);
@@ -189,7 +194,7 @@ static uint64_t other(const struct implfuzz_taped *of, const uint64_t *values, c
         answer.result = random_number(call->result, number);
     else if (is(of, "clock"))
         answer.result += 1000 * later;
-    else if (is(of, "ftell") || is(of, "lseek"))
+    else if (is_position(of))
         answer.result += far_positions[number % 3];
     else {
         size_t length = 0;
@@ -272,7 +277,8 @@ uint64_t implfuzz_imagine(const struct implfuzz_taped *of, const uint64_t *value
         answers->next += next != answers->at || answers->how != FAILS;
         return next == answers->at ? changed(of, values, call) : as_real(of, values, &real->calls[next]);
     }
-    if (answers->how == OTHER && implfuzz_is_same_call(call, of, values))
+    /* Where a stream is later, nothing says. */
+    if (answers->how == OTHER && !is_position(of) && implfuzz_is_same_call(call, of, values))
         return other(of, values, call);
     if (answers->rest && strcmp(of->name, call->of->name) == 0 && (uint32_t)values[0] == (uint32_t)call->said[0])
         return rest(of, values, call);

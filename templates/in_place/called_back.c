@@ -1,16 +1,24 @@
 /*
- * Calls of the driver's own functions (callbacks and hooks) in a judged call: C and a candidate make the same ones, in the
- * same order, with the same arguments. Where an argument leads to memory of the caller, the address counts; where it leads
- * to memory that C or the candidate has for itself, only what the function is known to read there counts.
+ * Calls of the driver's own functions (callbacks and hooks) in a judged call. C and a candidate must make the same ones, in
+ * the same order, with the same arguments, on the same memory. What both do is recorded and compared word by word: memory
+ * that was there before the judged call has one address, but C and a candidate have memory of their own elsewhere.
  */
 #define _GNU_SOURCE
 #include "in_place.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The most bytes behind an argument that count, and the most of an object whose end is not in the arguments. */
 #define MOST_BYTES ((size_t)4096)
 #define MOST_OF_OBJECT ((size_t)256)
+/* The most words of memory that are recorded for one call. */
+#define MOST_CHANGES 512
+#define MOST_LOOKS 32
+#define ARGUMENTS 16
+/* The return address lies below the arguments on the stack, or is put there by the trampoline. */
+#define RETURN_BELOW_ARGUMENTS 8
 
 #if defined(__x86_64__)
 #define INTEGERS 6
@@ -21,34 +29,42 @@
 
 extern unsigned char __executable_start[], __data_start[];
 
-void implfuzz_keep_signature(const char *name, uintptr_t address)
+void implfuzz_keep_signature(const char *name, uintptr_t address, size_t size)
 {
     for (size_t at = 0; at < implfuzz_driver_functions(); at++) {
         if ((uintptr_t)implfuzz_driver_function(at) != address)
             continue;
+        STATE->called_ends[at] = address + size;
         for (size_t one = 0; one < implfuzz_signature_count; one++)
             if (strcmp(implfuzz_signatures[one].name, name) == 0)
                 STATE->signatures[at] = &implfuzz_signatures[one];
     }
 }
 
-static void add(uint64_t word)
+/* Whether code of the driver is there. Its functions may call each other in ways that no signature tells. */
+static int is_of_driver(uintptr_t code)
 {
-    STATE->called = (STATE->called ^ word) * 0x9e3779b97f4a7c15u;
-    STATE->called ^= STATE->called >> 29;
+    for (size_t at = 0; at < implfuzz_driver_functions(); at++)
+        if (code >= (uintptr_t)implfuzz_driver_function(at) && code < STATE->called_ends[at])
+            return 1;
+    return 0;
+}
+
+static void add(uint64_t word, enum called_kind kind)
+{
+    struct called *called = &STATE->called;
+    if (called->count < CALLED_WORDS)
+        called->words[called->count++] = (struct called_word){word, kind};
 }
 
 /* Memory behind a word, if it is a pointer. */
 struct memory {
-    enum {
-        NO_MEMORY,
-        SHARED, /* was there when the judged call began: C and candidates have it at the same address */
-        OWN     /* of C or of the candidate, or a constant: at any address */
-    } kind;
+    enum { NO_MEMORY, SHARED, OWN, CONSTANT } kind;
     size_t bytes;
 };
 
-static struct memory memory_at(uint64_t word)
+/* `stack` is where the arguments of the call are: what lies below is dead. */
+static struct memory memory_at(uint64_t word, const unsigned char *stack)
 {
     unsigned char *at = (unsigned char *)word;
     const struct region *variables = &STATE->regions[1];
@@ -62,40 +78,38 @@ static struct memory memory_at(uint64_t word)
     }
     if (at >= variables->start && at < variables->start + variables->pages * PAGE)
         return (struct memory){SHARED, (size_t)(variables->start + variables->pages * PAGE - at)};
-    if ((bytes = implfuzz_stack_behind(at)))
-        return (struct memory){at >= STATE->judged_frame && at < STATE->stack_base ? SHARED : OWN, bytes};
+    if (at >= STATE->judged_stack && at < STATE->stack_base)
+        return (struct memory){SHARED, (size_t)(STATE->stack_base - at)};
+    if ((bytes = implfuzz_stack_behind(at, stack)))
+        return (struct memory){OWN, bytes};
     if ((bytes = implfuzz_rust_heap_behind(at)))
         return (struct memory){OWN, bytes};
     if (at >= __executable_start && at < __data_start) {
         /* Those of a port may have no symbol. */
         uint64_t end = implfuzz_end_of_constant(word);
-        return (struct memory){OWN, (end ? end : (uintptr_t)__data_start) - word};
+        return (struct memory){CONSTANT, (end ? end : (uintptr_t)__data_start) - word};
     }
     return (struct memory){NO_MEMORY, 0};
 }
 
-/* A number, or an address: those of a side's own memory are all one. */
-static void add_word(uint64_t word)
+/* A number or an address. Where both have memory of their own, any address will do. */
+static void add_word(uint64_t word, enum called_kind kind, const unsigned char *stack)
 {
-    add(memory_at(word).kind == OWN ? 1 : word);
+    add(word, kind | (memory_at(word, stack).kind == OWN ? CALLED_OWN : 0));
 }
 
-static void add_bytes(const unsigned char *bytes, size_t count)
-{
-    for (size_t at = 0; at < count; at++)
-        add(bytes[at]);
-}
-
-/* In a struct, words may be pointers. */
-static void add_words(const unsigned char *bytes, size_t count)
+/* Words may be pointers. */
+static void add_bytes(const unsigned char *bytes, size_t count, const unsigned char *stack)
 {
     size_t at = 0;
     for (; at + 8 <= count; at += 8) {
         uint64_t word;
         memcpy(&word, bytes + at, sizeof word);
-        add_word(word);
+        add_word(word, CALLED_ARGUMENT, stack);
     }
-    add_bytes(bytes + at, count - at);
+    uint64_t rest = 0;
+    memcpy(&rest, bytes + at, count - at);
+    add(rest, CALLED_ARGUMENT);
 }
 
 static uint64_t integer(uint64_t word, unsigned bytes)
@@ -114,7 +128,7 @@ static void add_float(const unsigned char *vector, unsigned bytes)
     uint64_t word;
     memcpy(&word, &value, sizeof word);
     /* All NaNs are one. */
-    add(value != value ? 0x7ff8000000000000u : word);
+    add(value != value ? 0x7ff8000000000000u : word, CALLED_ARGUMENT);
 }
 
 static size_t least(size_t one, size_t other)
@@ -122,31 +136,64 @@ static size_t least(size_t one, size_t other)
     return one < other ? one : other;
 }
 
-/* `count` is the next argument, if that is an integer: what a function only reads is often that long. */
-static void add_pointer(uint64_t word, const struct implfuzz_parameter *parameter, const uint64_t *count)
+/* The arguments of a call. */
+struct given {
+    const struct implfuzz_parameter *parameters;
+    size_t count;
+    uint64_t words[ARGUMENTS];
+    const unsigned char *floats[ARGUMENTS];
+};
+
+/* What the integers behind a pointer say of its length in bytes: one, or the product of two as for `fwrite`. Returns whether
+ * they can be lengths. */
+static int length_of(const struct given *given, size_t at, size_t most, size_t *length)
 {
-    const unsigned char *at = (const unsigned char *)word;
-    struct memory memory = memory_at(word);
-    add_word(word);
-    size_t most = least(memory.bytes, MOST_BYTES), counted = count ? least(*count, most) : most;
-    if (parameter->kind == PASSED_TEXT)
-        add_bytes(at, strnlen((const char *)at, counted));
-    else if (parameter->kind == PASSED_INPUT && parameter->bytes <= 1 && count)
-        add_bytes(at, counted);
-    else if (memory.kind == SHARED)
-        add_words(at, least(parameter->bytes, least(memory.bytes, MOST_OF_OBJECT)));
+    size_t product = 1;
+    int is_length = 0;
+    for (size_t next = at + 1; next < given->count && next <= at + 2; next++) {
+        if (given->parameters[next].kind != PASSED_INTEGER)
+            break;
+        uint64_t number = given->words[next];
+        /* The second one is a length only beside sizes. */
+        if (next == at + 2 && (given->parameters[next].bytes != 8 || given->parameters[at + 1].bytes != 8))
+            break;
+        if (number > most || (product *= number) > most)
+            return next == at + 2;
+        is_length = 1;
+        *length = product;
+    }
+    return is_length;
+}
+
+static void add_pointer(const struct given *given, size_t at, const unsigned char *stack)
+{
+    const struct implfuzz_parameter *parameter = &given->parameters[at];
+    uint64_t word = given->words[at];
+    const unsigned char *bytes = (const unsigned char *)word;
+    struct memory memory = memory_at(word, stack);
+    size_t most = least(memory.bytes, MOST_BYTES), length = 0;
+    int has_length = length_of(given, at, most, &length);
+    int is_counted = parameter->kind == PASSED_INPUT && parameter->bytes <= 1 && has_length;
+    add_word(word, parameter->kind == PASSED_TEXT || is_counted ? CALLED_TEXT : CALLED_ARGUMENT, stack);
+    if (parameter->kind == PASSED_TEXT) {
+        size_t text = strnlen((const char *)bytes, most);
+        /* A number of a byte more than an int has is a length; another one may say anything. */
+        int is_size = at + 1 < given->count && given->parameters[at + 1].bytes == 8;
+        add_bytes(bytes, has_length && (is_size || length) && length <= text ? length : text, stack);
+    } else if (is_counted) {
+        add_bytes(bytes, length, stack);
+    } else if (memory.kind == SHARED) {
+        add_bytes(bytes, least(parameter->bytes, least(memory.bytes, MOST_OF_OBJECT)), stack);
+    }
 }
 
 /* The words of the arguments, in their order: registers of two kinds, then the stack. */
 static void add_arguments(const struct implfuzz_signature *signature, const struct registers *registers, const unsigned char *stack)
 {
-    const struct implfuzz_parameter *parameters = signature->parameters;
+    struct given given = {signature->parameters, least(signature->count, ARGUMENTS), {0}, {0}};
     unsigned integers = 0, vectors = 0, on_stack = 0;
-    uint64_t words[16];
-    size_t count = signature->count < 16 ? signature->count : 16;
-    const unsigned char *floats[16];
-    for (size_t at = 0; at < count; at++) {
-        int is_float = parameters[at].kind == PASSED_FLOAT;
+    for (size_t at = 0; at < given.count; at++) {
+        int is_float = given.parameters[at].kind == PASSED_FLOAT;
         const unsigned char *from;
         if (is_float && vectors < VECTORS)
             from = registers->vector[vectors++];
@@ -154,31 +201,124 @@ static void add_arguments(const struct implfuzz_signature *signature, const stru
             from = (const unsigned char *)&registers->integer[integers++];
         else
             from = stack + 8 * on_stack++;
-        memcpy(&words[at], from, sizeof words[at]);
-        floats[at] = from;
-        if (parameters[at].kind == PASSED_INTEGER)
-            words[at] = integer(words[at], parameters[at].bytes);
+        memcpy(&given.words[at], from, sizeof given.words[at]);
+        given.floats[at] = from;
+        if (given.parameters[at].kind == PASSED_INTEGER)
+            given.words[at] = integer(given.words[at], given.parameters[at].bytes);
     }
-    for (size_t at = 0; at < count; at++) {
-        int is_counted = at + 1 < count && parameters[at + 1].kind == PASSED_INTEGER;
-        if (parameters[at].kind == PASSED_FLOAT)
-            add_float(floats[at], parameters[at].bytes);
-        else if (parameters[at].kind == PASSED_INTEGER)
-            add(words[at]);
+    for (size_t at = 0; at < given.count; at++) {
+        if (given.parameters[at].kind == PASSED_FLOAT)
+            add_float(given.floats[at], given.parameters[at].bytes);
+        else if (given.parameters[at].kind == PASSED_INTEGER)
+            add(given.words[at], CALLED_ARGUMENT);
         else
-            add_pointer(words[at], &parameters[at], is_counted ? &words[at + 1] : NULL);
+            add_pointer(&given, at, stack);
     }
+}
+
+struct changes {
+    const unsigned char *stack;
+    size_t count;
+};
+
+/* A word of memory that was there before the judged call, and is not as it was. */
+static void add_change(void *context, const unsigned char *address, uint64_t now)
+{
+    struct changes *changes = context;
+    if (changes->count++ >= MOST_CHANGES)
+        return;
+    add((uintptr_t)address, CALLED_MEMORY);
+    add_word(now, CALLED_MEMORY, changes->stack);
+}
+
+/* What the driver's function could see: memory that the judged call has changed so far, also in its caller's frames. */
+static void add_memory(const unsigned char *stack)
+{
+    /* Of many calls, few look at all of it. */
+    uint64_t calls = STATE->called.calls;
+    if (calls > MOST_LOOKS && (calls & (calls - 1)) != 0)
+        return;
+    struct changes changes = {stack, 0};
+    implfuzz_each_change(add_change, &changes);
+    size_t bytes = (size_t)(STATE->stack_base - STATE->judged_stack) & ~(size_t)7;
+    for (size_t at = 0; at < bytes; at += 8) {
+        uint64_t now, before;
+        memcpy(&now, STATE->judged_stack + at, sizeof now);
+        memcpy(&before, STATE->stack_before + at, sizeof before);
+        if (now != before)
+            add_change(&changes, STATE->judged_stack + at, now);
+    }
+    add((uint64_t)errno, CALLED_MEMORY);
 }
 
 int implfuzz_is_called_back(uint32_t entry, const struct registers *registers, const unsigned char *stack)
 {
     if (entry < implfuzz_entry_count)
         return 0;
-    if (STATE->judging || STATE->in_candidate) {
-        add(entry + 1);
-        const struct implfuzz_signature *signature = STATE->signatures[entry - implfuzz_entry_count];
-        if (signature)
-            add_arguments(signature, registers, stack);
-    }
+    if (STATE->purpose != JUDGES || !(STATE->judging || STATE->in_candidate) || !STATE->judged_stack)
+        return 1;
+    uintptr_t from;
+    memcpy(&from, stack - RETURN_BELOW_ARGUMENTS, sizeof from);
+    if (is_of_driver(from))
+        return 1;
+    struct called *called = &STATE->called;
+    called->calls++;
+    add(entry, CALLED_FUNCTION);
+    const struct implfuzz_signature *signature = STATE->signatures[entry - implfuzz_entry_count];
+    if (signature)
+        add_arguments(signature, registers, stack);
+    add_memory(stack);
     return 1;
+}
+
+void implfuzz_keep_called(void)
+{
+    const struct called *called = &STATE->called;
+    STATE->called_by_c->calls = called->calls;
+    STATE->called_by_c->count = called->count;
+    memcpy(STATE->called_by_c->words, called->words, called->count * sizeof *called->words);
+}
+
+/* Bytes in memory of a side's own, or in a constant. */
+static int is_any_text(struct called_word of)
+{
+    return of.kind & CALLED_TEXT && (of.kind & CALLED_OWN || implfuzz_is_constant(of.word));
+}
+
+/* The name of the driver's function that the word at this place is about, if it is known, and both words. */
+static void say(size_t at)
+{
+    const struct called *c = STATE->called_by_c, *own = &STATE->called;
+    const char *name = "a function";
+    size_t calls = 0;
+    for (size_t before = 0; before <= at; before++)
+        if (c->words[before].kind == CALLED_FUNCTION) {
+            const struct implfuzz_signature *signature = STATE->signatures[c->words[before].word - implfuzz_entry_count];
+            name = signature ? signature->name : "a function";
+            calls++;
+        }
+    int is_word = c->words[at].kind == own->words[at].kind && c->words[at].kind != CALLED_FUNCTION;
+    snprintf(STATE->said, sizeof STATE->said, is_word ? "at call %lu of the program, of %s: C %lx, port %lx" : "at call %lu of the program, of %s",
+             (unsigned long)calls, name, (unsigned long)c->words[at].word, (unsigned long)own->words[at].word);
+}
+
+enum excuse implfuzz_compare_called(int moved)
+{
+    const struct called *c = STATE->called_by_c, *own = &STATE->called;
+    for (size_t at = 0; at < c->count && at < own->count; at++) {
+        struct called_word of_c = c->words[at], of_own = own->words[at];
+        /* Words that nobody has set may look like addresses, for one of both. */
+        int is_same_kind = ((of_c.kind ^ of_own.kind) & ~CALLED_OWN) == 0;
+        if (is_same_kind && (of_c.word == of_own.word || of_c.kind & of_own.kind & CALLED_OWN))
+            continue;
+        /* A text on the stack does as well as a constant: what it says is compared, too. */
+        if (is_any_text(of_c) && is_any_text(of_own))
+            continue;
+        int is_word = of_c.kind == of_own.kind && of_c.kind != CALLED_FUNCTION;
+        if (is_word && implfuzz_excuse(of_c.word, of_own.word, moved, RESULT_UNKNOWN) == EQUAL_CONSTANTS)
+            continue;
+        say(at);
+        return (of_c.kind | of_own.kind) & CALLED_MEMORY ? OTHER_MEMORY : OTHER_CALLS;
+    }
+    return c->count == own->count && c->calls == own->calls ? NONE : OTHER_CALLS;
 }

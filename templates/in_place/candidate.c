@@ -58,13 +58,30 @@ void *implfuzz_judge_stack(const unsigned char *frame)
     return STATE->judging || STATE->in_candidate || !STATE->stack_base ? NULL : STATE->judge_stack;
 }
 
-size_t implfuzz_stack_behind(const unsigned char *address)
+size_t implfuzz_stack_behind(const unsigned char *address, const unsigned char *arguments)
 {
-    const unsigned char *ends[] = {STATE->driver_stack, STATE->candidate_stack + STACK_BYTES};
-    for (int at = 0; at < 2; at++)
-        if (address < ends[at] && (size_t)(ends[at] - address) <= NARROW_BYTES)
-            return (size_t)(ends[at] - address);
-    return 0;
+    /* C runs below its caller, and a candidate on a stack of its own. */
+    const unsigned char *end = STATE->in_candidate ? STATE->candidate_stack + STACK_BYTES : STATE->judged_stack;
+    return address >= arguments && address < end ? (size_t)(end - address) : 0;
+}
+
+static unsigned char *page_of(const unsigned char *address)
+{
+    return (unsigned char *)((uintptr_t)address & ~(PAGE - 1));
+}
+
+void implfuzz_close_driver_stack(const unsigned char *end, int is_closed)
+{
+    unsigned char *start = STATE->driver_stack - STACK_BYTES;
+    mprotect(start, (size_t)(page_of(end) - start), is_closed ? PROT_NONE : PROT_READ | PROT_WRITE);
+}
+
+int implfuzz_is_driver_stack_clear(const unsigned char *end)
+{
+    for (const unsigned char *at = page_of(end); at < end; at++)
+        if (*at)
+            return 0;
+    return 1;
 }
 
 void implfuzz_fill_candidate_stack(unsigned char byte)
@@ -80,7 +97,7 @@ void implfuzz_clear_candidate_stack(unsigned char byte)
 
 void implfuzz_clear_driver_stack(unsigned char *end)
 {
-    unsigned char *page = (unsigned char *)((uintptr_t)end & ~(PAGE - 1)), *start = STATE->driver_stack - STACK_BYTES;
+    unsigned char *page = page_of(end), *start = STATE->driver_stack - STACK_BYTES;
     memset(page, 0, (size_t)(end - page));
     madvise(start, (size_t)(page - start), MADV_DONTNEED);
 }

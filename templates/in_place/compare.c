@@ -44,7 +44,7 @@ static enum excuse excuse_result(enum result kind, const struct result_registers
 }
 
 /* Whether blocks may have other addresses than C's. */
-static int has_moved(const struct picture *c, const struct picture *own)
+int implfuzz_has_moved(const struct picture *c, const struct picture *own)
 {
     return c->allocations != own->allocations && c->allocated + own->allocated != 0;
 }
@@ -67,7 +67,7 @@ static void stack_word(const unsigned char *stack, size_t at, size_t bytes, int 
 enum difference implfuzz_compare(enum result kind, const struct picture *c, const struct picture *own,
                                  const unsigned char *stack, size_t bytes, struct places *places)
 {
-    int moved = has_moved(c, own);
+    int moved = implfuzz_has_moved(c, own);
     enum difference difference = compare_results(kind, &c->result, &own->result);
     if (difference != SAME) {
         enum excuse excuse = excuse_result(kind, &c->result, &own->result, moved);

@@ -26,7 +26,7 @@ static void keep_functions(const Elf64_Sym *symbols, size_t count, const char *n
     for (size_t at = 0; at < count; at++) {
         if (ELF64_ST_TYPE(symbols[at].st_info) != STT_FUNC)
             continue;
-        implfuzz_keep_signature(names + symbols[at].st_name, symbols[at].st_value);
+        implfuzz_keep_signature(names + symbols[at].st_name, symbols[at].st_value, symbols[at].st_size);
         for (size_t entry = 0; entry < implfuzz_entry_count; entry++)
             if ((uintptr_t)implfuzz_entries[entry].address == symbols[at].st_value)
                 STATE->bodies[entry].end = implfuzz_entries[entry].address + symbols[at].st_size;

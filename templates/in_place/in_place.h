@@ -138,7 +138,8 @@ enum excuse {
     EQUAL_CONSTANTS, /* the same bytes stand at both, or C's function and its port: no difference */
     SAME_START,      /* the same text, and behind it C's constant goes on with other bytes */
     AT_END,          /* memory, where both end the program: what runs behind `exit` may read it, or not */
-    OTHER_CALLS      /* of the driver's own functions: a program may count them, or not */
+    OTHER_CALLS,     /* of the driver's own functions, or other arguments there: a program may look at them, or not */
+    OTHER_MEMORY     /* while one of them runs: the same */
 };
 
 /* A stretch of memory that is put back. */
@@ -162,7 +163,24 @@ struct region {
 #define STACK_BYTES ((size_t)8 << 20)
 /* Where C's answer is while candidates run: they cannot read it. */
 #define AFTER_BYTES (STACK_BYTES + LOG_PAGES * PAGE)
-#define SECRET_BYTES (PAGE + 2 * AFTER_BYTES)
+#define SECRET_BYTES (PAGE + 2 * AFTER_BYTES + sizeof(struct called))
+
+/* What is recorded of calls of the driver's functions in a judged call, in its order. */
+#define CALLED_WORDS (1u << 14)
+struct called {
+    uint64_t calls;
+    size_t count;
+    struct called_word {
+        uint64_t word;
+        enum called_kind {
+            CALLED_FUNCTION = 1,
+            CALLED_ARGUMENT = 2,
+            CALLED_TEXT = 4,   /* an argument that leads to bytes, which follow */
+            CALLED_MEMORY = 8,
+            CALLED_OWN = 16    /* and an address in memory that C or the candidate has for itself */
+        } kind;
+    } words[CALLED_WORDS];
+};
 
 /* A page that a call wrote. */
 struct logged_page {
@@ -269,6 +287,8 @@ struct state {
     unsigned char red;
     /* Of the input. */
     uint64_t salt;
+    /* Where the frames of the judged call's caller begin, with the arguments. */
+    unsigned char *judged_stack;
     /* Where the trampoline of the judged call has its frame: all calls below it come from this one. */
     const unsigned char *judged_frame;
     /* The function that is judged, and the candidate that stands for it; NULL where that is C. */
@@ -308,10 +328,11 @@ struct state {
     uint64_t seen[SEEN];
     /* What was allocated and freed since this was last cleared, as a hash; and how many blocks were allocated. */
     uint64_t allocations, allocated;
-    /* Which functions of the driver were called since then and with what, as a hash. */
-    uint64_t called;
-    /* called_back.c: for each function of the driver what is known of its arguments, or NULL. */
+    /* called_back.c: what is recorded since then, and what C did, which candidates cannot read. */
+    struct called called, *called_by_c;
+    /* For each function of the driver what is known of its arguments, or NULL, and where it ends. */
     const struct implfuzz_signature **signatures;
+    uintptr_t *called_ends;
     /* Blocks that were asked for since then, the one that is not given (0 for none), and whether that was so. */
     uint64_t asked, failing;
     int failed;
@@ -401,6 +422,10 @@ void implfuzz_pages_make(void);
 void implfuzz_keep_after(void);
 void implfuzz_put_back_before(void);
 void implfuzz_put_back_after(void);
+/* Tells each word that the judged call has changed so far of memory that was there before it. */
+void implfuzz_each_change(void (*change)(void *context, const unsigned char *address, uint64_t now), void *context);
+/* Whether a constant or code of the program is there. */
+int implfuzz_is_constant(uint64_t address);
 /* C runs once more, and what it left in the judged call is kept for later. */
 void implfuzz_set_after_aside(void);
 void implfuzz_bring_after_back(void);
@@ -447,9 +472,11 @@ struct picture {
     /* C ends the program: then what it has sent to the system counts, and memory only for what runs behind `exit`. */
     int ends;
     size_t live;
-    uint64_t allocations, allocated, called;
+    uint64_t allocations, allocated;
 };
 
+/* Whether blocks may have other addresses than C's. */
+int implfuzz_has_moved(const struct picture *c, const struct picture *own);
 /* The stack is the driver's, of which so many bytes are compared. */
 enum difference implfuzz_compare(enum result kind, const struct picture *c, const struct picture *own,
                                  const unsigned char *stack, size_t bytes, struct places *places);
@@ -506,7 +533,11 @@ enum port_of implfuzz_port_of(uint64_t c, uint64_t own);
 
 /* called_back.c */
 /* Finds the signature of a function that the program's list of symbols has. */
-void implfuzz_keep_signature(const char *name, uintptr_t address);
+void implfuzz_keep_signature(const char *name, uintptr_t address, size_t size);
+/* Keeps what C did. */
+void implfuzz_keep_called(void);
+/* Whether a candidate did the same: NONE, or why it may be right. */
+enum excuse implfuzz_compare_called(int moved);
 /* A patched entry was called, with these arguments; whether it is a function of the driver. */
 int implfuzz_is_called_back(uint32_t entry, const struct registers *registers, const unsigned char *stack);
 
@@ -525,8 +556,13 @@ void implfuzz_candidates_make(void);
 void *implfuzz_judge_stack(const unsigned char *frame);
 /* Where calls are judged, candidates have a small stack. */
 void implfuzz_narrow_candidate_stack(void);
-/* How many bytes of a stack that runs code of the library there are from an address on; 0 where that is elsewhere. */
-size_t implfuzz_stack_behind(const unsigned char *address);
+/* How many bytes there are from an address on to the judged call's caller, on the stack that has these arguments; 0 where that is
+ * elsewhere, or below them. */
+size_t implfuzz_stack_behind(const unsigned char *address, const unsigned char *arguments);
+/* Lets nobody use what is below the judged call on the driver's stack, or lets the driver use it again. */
+void implfuzz_close_driver_stack(const unsigned char *end, int is_closed);
+/* Whether what stays open of it is as it was left. */
+int implfuzz_is_driver_stack_clear(const unsigned char *end);
 /* Gives the part of the candidates' stack that most functions use other bytes. */
 void implfuzz_fill_candidate_stack(unsigned char byte);
 /* The same for a smaller part; all below is as if it had never been used. */

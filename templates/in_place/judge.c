@@ -17,13 +17,12 @@ static void keep_allocations(struct picture *picture)
     picture->live = implfuzz_live_blocks();
     picture->allocations = STATE->allocations;
     picture->allocated = STATE->allocated;
-    picture->called = STATE->called;
 }
 
 static void forget_allocations(void)
 {
     STATE->allocations = STATE->allocated = STATE->asked = 0;
-    STATE->called = 0;
+    STATE->called.calls = STATE->called.count = 0;
     STATE->failed = 0;
 }
 
@@ -145,9 +144,13 @@ static enum difference try(void *code, void *nested, const struct call *call, co
                  "it makes the system call %s itself, not through a function of the C library", system_call);
         difference = LEFT_PROCESS;
     }
-    if (difference == SAME && picture.called != c->called) {
+    if (difference == SAME && (places->excuse = implfuzz_compare_called(implfuzz_has_moved(c, &picture))) != NONE)
         difference = CALLS_OTHERWISE;
-        places->excuse = OTHER_CALLS;
+    if (nested && !implfuzz_is_driver_stack_clear(call->trampoline)) {
+        memset(places, 0, sizeof *places);
+        places->is_certain = 1;
+        difference = DIFFERS_STACK;
+        implfuzz_clear_driver_stack(call->trampoline);
     }
     put_back(call);
     return difference;
@@ -204,8 +207,7 @@ static int is_without_value(const struct places *own, const struct places *of_c)
     return own->count != 0;
 }
 
-/* Whether the call says something of the candidates: C does the same twice, also on their stack. */
-static int candidates(uint32_t number, const struct call *call, const struct picture *c)
+static int judge_candidates(uint32_t number, const struct call *call, const struct picture *c)
 {
     struct counts *own = &STATE->counts[number];
     enum steadiness steady = NOT_KNOWN;
@@ -254,6 +256,15 @@ static int candidates(uint32_t number, const struct call *call, const struct pic
     return 1;
 }
 
+/* Whether the call says something of the candidates: C does the same twice, also on their stack. */
+static int candidates(uint32_t number, const struct call *call, const struct picture *c)
+{
+    implfuzz_close_driver_stack(call->trampoline, 1);
+    int says = judge_candidates(number, call, c);
+    implfuzz_close_driver_stack(call->trampoline, 0);
+    return says;
+}
+
 /* How many allocations of a call fail, one at a time: the first ones, and one of the next. */
 #define FAILING_FIRST 4
 #define FAILING_LATER 61
@@ -282,6 +293,7 @@ static int run_once_more(struct counts *own, const struct call *call, struct pic
     own->hangs += end == HUNG;
     STATE->ticks_allowed = implfuzz_patience(STATE->ticks - ticks);
     keep_allocations(c);
+    implfuzz_keep_called();
     int is_asked = STATE->answers.how == AS_REAL ? STATE->failed : STATE->answers.given;
     int is_one = (end == SAME || c->ends) && is_asked && !STATE->undefined && !STATE->overflow && !implfuzz_has_outgrown();
     STATE->overflow = 0;
@@ -432,6 +444,7 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
     STATE->judging = 1;
     STATE->newest_call++;
     STATE->judged_frame = trampoline;
+    STATE->judged_stack = stack;
     STATE->outside = NULL;
     int error = errno;
     memcpy(STATE->stack_before, stack, bytes);
@@ -442,8 +455,10 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
     struct call call = {function, implfuzz_original(entry), *registers, stack, bytes, error, trampoline, {0}};
     memcpy(call.trampoline_bytes, trampoline, (size_t)(stack - trampoline));
     implfuzz_track();
-    if (own->allocates && own->hangs < FAILING_HANGS)
+    if (own->allocates && own->hangs < FAILING_HANGS) {
+        implfuzz_clear_driver_stack(trampoline);
         judge_without_memory(number, &call, c);
+    }
     forget_allocations();
     STATE->tape.count = STATE->tape.used = 0;
     errno = error;
@@ -463,6 +478,7 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
         implfuzz_untrack();
     } else {
         keep_allocations(c);
+        implfuzz_keep_called();
         own->allocates = STATE->fails_allocations && (own->allocates || STATE->asked);
         STATE->ticks_allowed = implfuzz_patience(STATE->ticks - ticks);
         implfuzz_keep_after();

@@ -298,6 +298,7 @@ int main(int count, char **words)
     STATE->bodies = implfuzz_somewhere(implfuzz_entry_count * sizeof *STATE->bodies + 1, PROT_READ | PROT_WRITE);
     STATE->stack_before = implfuzz_somewhere(STACK_BYTES, PROT_READ | PROT_WRITE);
     STATE->signatures = implfuzz_somewhere(implfuzz_driver_functions() * sizeof *STATE->signatures + 1, PROT_READ | PROT_WRITE);
+    STATE->called_ends = implfuzz_somewhere(implfuzz_driver_functions() * sizeof *STATE->called_ends + 1, PROT_READ | PROT_WRITE);
     implfuzz_rust_heap_make();
     implfuzz_pages_make();
     implfuzz_candidates_make();

@@ -365,6 +365,10 @@ static void *resized(struct header *block, size_t bytes)
 
 void *implfuzz_of_realloc(void *old, size_t bytes)
 {
+    if (bytes > ARENA_BYTES) {
+        errno = ENOMEM;
+        return NULL;
+    }
     if (!old)
         return implfuzz_of_malloc(bytes);
     if (!implfuzz_is_arena(old)) {

@@ -25,6 +25,7 @@ void implfuzz_pages_make(void)
     STATE->after = STATE->stack_after + STACK_BYTES;
     STATE->stack_after_aside = STATE->stack_after + AFTER_BYTES;
     STATE->after_aside = STATE->after + AFTER_BYTES;
+    STATE->called_by_c = (struct called *)(STATE->secret + PAGE + 2 * AFTER_BYTES);
 }
 
 /* Keeps what C wrote. */
@@ -92,7 +93,7 @@ static const unsigned char *before_call(const unsigned char *address)
 
 extern unsigned char __executable_start[];
 
-static int is_constant(uint64_t address)
+int implfuzz_is_constant(uint64_t address)
 {
     return address >= (uintptr_t)__executable_start && address < (uintptr_t)__data_start;
 }
@@ -102,7 +103,7 @@ static int is_same_to_end(uint64_t c, uint64_t own, size_t at)
 {
     uint64_t end = implfuzz_end_of_constant(c);
     for (; c + at < end; at++)
-        if (!is_constant(own + at) || ((unsigned char *)c)[at] != ((unsigned char *)own)[at])
+        if (!implfuzz_is_constant(own + at) || ((unsigned char *)c)[at] != ((unsigned char *)own)[at])
             return 0;
     return 1;
 }
@@ -127,7 +128,7 @@ static enum excuse excuse_text(uint64_t c, uint64_t own, int is_text)
 {
     int looks_so = 1;
     uint64_t end = implfuzz_end_of_constant(c);
-    for (size_t at = 0; is_constant(c + at) && is_constant(own + at); at++) {
+    for (size_t at = 0; implfuzz_is_constant(c + at) && implfuzz_is_constant(own + at); at++) {
         if (is_text && c + at == end)
             return EQUAL_CONSTANTS;
         unsigned char byte = ((unsigned char *)c)[at];
@@ -148,7 +149,7 @@ enum excuse implfuzz_excuse(uint64_t c, uint64_t own, int moved, enum result kin
 {
     if (moved && implfuzz_is_arena((void *)c) && implfuzz_is_arena((void *)own))
         return MOVED;
-    if (!is_constant(c) || !is_constant(own))
+    if (!implfuzz_is_constant(c) || !implfuzz_is_constant(own))
         return NONE;
     switch (implfuzz_port_of(c, own)) {
     case PORT_OF_THIS: return EQUAL_CONSTANTS;
@@ -165,6 +166,30 @@ static int is_unused(const unsigned char *address)
 {
     size_t top = implfuzz_arena_used(), top_of_c = implfuzz_arena_used_in(after_c(ARENA));
     return address >= ARENA + (top > top_of_c ? top : top_of_c);
+}
+
+/* Whether a byte of the arena belongs to a block that was in use before the call, and is. */
+static int is_old(const unsigned char *address)
+{
+    const unsigned char *block = implfuzz_block(address);
+    return block && implfuzz_is_live(block) && !implfuzz_is_new(block) && implfuzz_is_data(block, address) &&
+           address < implfuzz_red_zone(block).start;
+}
+
+void implfuzz_each_change(void (*change)(void *context, const unsigned char *address, uint64_t now), void *context)
+{
+    for (size_t at = 0; at < STATE->logged; at++) {
+        const unsigned char *now = STATE->log[at].address, *then = STATE->before + at * PAGE;
+        int is_arena = implfuzz_is_arena(now);
+        if (memcmp(now, then, PAGE) == 0)
+            continue;
+        for (size_t byte = 0; byte < PAGE; byte += 8) {
+            uint64_t word;
+            memcpy(&word, now + byte, sizeof word);
+            if (memcmp(now + byte, then + byte, sizeof word) != 0 && (!is_arena || is_old(now + byte)))
+                change(context, now + byte, word);
+        }
+    }
 }
 
 #define NOWHERE ((const unsigned char *)UINTPTR_MAX)

@@ -229,7 +229,7 @@ const WRONG: [(&str, &str, &str); 12] = [
 }",
         "memory",
     ),
-    // What C left on the stack.
+    // What C left on the stack, below its caller: while a port runs, nobody may look there.
     (
         "digest",
         "pub unsafe fn digest(_at: *mut *mut ffi::chest, out: *mut ::core::ffi::c_uchar, seed: ::core::ffi::c_uint) {
@@ -248,7 +248,7 @@ const WRONG: [(&str, &str, &str); 12] = [
         }
     }
 }",
-        "stack",
+        "crash",
     ),
     // What happens to stand behind a block.
     (

@@ -7,7 +7,7 @@ const HEADER: &str = "\
 #include <stddef.h>
 int pack(const unsigned char *in, size_t insize, unsigned char **out, size_t *outsize);
 int unpack(const unsigned char *in, size_t insize, unsigned char **out, size_t *outsize);
-unsigned long shade(const unsigned char *image, unsigned w, unsigned h);
+int shade(const unsigned char *image, unsigned w, unsigned h, unsigned long **out);
 char *name_of(const unsigned char *in, size_t insize);
 int is_name(const char *text);
 ";
@@ -64,11 +64,13 @@ static unsigned long row(const unsigned char *pixels, unsigned w)
     for (unsigned at = 0; at < 4 * w; at++) all += pixels[at];
     return all;
 }
-unsigned long shade(const unsigned char *image, unsigned w, unsigned h)
+int shade(const unsigned char *image, unsigned w, unsigned h, unsigned long **out)
 {
-    unsigned long all = 0;
-    for (unsigned at = 0; at < h; at++) all += row(image + (size_t)4 * w * at, w);
-    return all;
+    unsigned long *all = malloc(sizeof *all);
+    if (!all) return -1;
+    for (*all = 0; h > 0; h--, image += (size_t)4 * w) *all += row(image, w);
+    *out = all;
+    return 0;
 }
 char *name_of(const unsigned char *in, size_t insize)
 {

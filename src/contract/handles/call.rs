@@ -23,6 +23,14 @@ pub struct Origins {
     all: BTreeSet<String>,
 }
 
+/// Whether a function reads what a parameter leads to, and asks for null nowhere.
+fn breaks_on_null(param: &Param) -> bool {
+    let mut uses = param.uses.iter().map(|used| &used.kind);
+    let reads =
+        |kind: &UseKind| matches!(kind, UseKind::Deref(_) | UseKind::Field { .. } | UseKind::Index { .. });
+    uses.clone().any(reads) && !uses.any(|kind| *kind == UseKind::NullCheck)
+}
+
 impl Handles<'_> {
     /// How a program may call the function, whether or not a harness can compare what it does. `None` where nothing is
     /// known of an argument.
@@ -62,7 +70,8 @@ impl Handles<'_> {
                 false => Life::Uses,
             });
             // Libraries keep something in front of such an object, and look there before they ask for null.
-            let nullable = facts.null_checked && (of_struct.is_some() || self.survives_null(function, index));
+            let nullable = facts.null_checked
+                && (of_struct.is_some() && !breaks_on_null(param) || self.survives_null(function, index));
             let handle = of_struct
                 .or(of_pointer)
                 .map(|life| Role::Handle(parameter_roles::Handle { life, through: None, nullable }));

@@ -11,9 +11,12 @@ const ENDS: [&str; 13] = [
     "deinit", "uninit",
 ];
 
+/// Words of functions that only name a destructor, such as `set_free_func`.
+const TELLS: [&str; 7] = ["set", "get", "func", "callback", "handler", "hook", "fn"];
+
 /// Whether the name is that of a destructor.
 pub fn is_named_as_end(function: &Function) -> bool {
-    has_word(function, &ENDS)
+    has_word(function, &ENDS) && !words(&function.c_name).iter().any(|own| TELLS.contains(&own.as_str()))
 }
 
 fn has_word(function: &Function, wanted: &[&str]) -> bool {
@@ -34,7 +37,7 @@ impl Handles<'_> {
         let is_original = target(&function.params[first].ty).is_some_and(|to| to.is_const);
         let takes = function.params.iter().filter(|p| target(&p.ty).and_then(record) == Some(of)).count();
         if self.facts.of(function, first).freed
-            || named(&ENDS) && takes == 1 && !self.only_lends(function, first)
+            || is_named_as_end(function) && takes == 1 && !self.only_lends(function, first)
         {
             Life::Ends
         } else if is_maker && !is_original && !named(&["reset"]) || takes == 2 && first == 0 && named(&COPIES)
