@@ -13,7 +13,7 @@
 /* The most bytes behind an argument that count, and the most of an object whose end is not in the arguments. */
 #define MOST_BYTES ((size_t)4096)
 #define MOST_OF_OBJECT ((size_t)256)
-/* The most words of memory that are recorded for one call. */
+/* The most words of changed memory that are recorded for one call, and the first calls that look at memory. */
 #define MOST_CHANGES 512
 #define MOST_LOOKS 32
 #define ARGUMENTS 16
@@ -177,7 +177,7 @@ static void add_pointer(const struct given *given, size_t at, const unsigned cha
     add_word(word, parameter->kind == PASSED_TEXT || is_counted ? CALLED_TEXT : CALLED_ARGUMENT, stack);
     if (parameter->kind == PASSED_TEXT) {
         size_t text = strnlen((const char *)bytes, most);
-        /* A number of a byte more than an int has is a length; another one may say anything. */
+        /* A `size_t` is a length; an `int` may say anything else. */
         int is_size = at + 1 < given->count && given->parameters[at + 1].bytes == 8;
         add_bytes(bytes, has_length && (is_size || length) && length <= text ? length : text, stack);
     } else if (is_counted) {

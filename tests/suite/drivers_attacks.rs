@@ -229,7 +229,7 @@ const WRONG: [(&str, &str, &str); 12] = [
 }",
         "memory",
     ),
-    // What C left on the stack, below its caller: while a port runs, nobody may look there.
+    // What C left on the stack below its caller, which no port can read.
     (
         "digest",
         "pub unsafe fn digest(_at: *mut *mut ffi::chest, out: *mut ::core::ffi::c_uchar, seed: ::core::ffi::c_uint) {

@@ -141,6 +141,9 @@ fn a_port_that_calls_back_with_other_arguments_is_never_verified() {
         ("/ all.len() as f64", "/ (1 + all.len()) as f64"),
         ("(word[0] & 3)", "(word[0] & 1)"),
         ("(visit.unwrap())(of,", "let mut other = core::ptr::read(of); (visit.unwrap())(&mut other,"),
+        // Memory that the callback does not get, and `errno`: both are as in C again when the port returns.
+        ("(visit.unwrap())(of,", "*text.cast_mut() ^= 1; (visit.unwrap())(of,"),
+        ("(visit.unwrap())(of,", "*libc::__errno_location() += 1; (visit.unwrap())(of,"),
         (
             "(*of).seen += 1; if !word.is_empty() {",
             "if word.is_empty() { (*of).seen += 1; } else { /* after */",
