@@ -99,7 +99,6 @@ fn what_c_does_not_bear_out_leaves_nothing() {
 }
 
 #[test]
-#[ignore = "half a minute: cargo test --test suite analyzer -- --ignored"]
 fn a_model_that_knows_no_contract_is_not_asked_again_until_that_is_forgotten() {
     let repo = library();
     repo.model(&["```text notes\nNobody can know.\n```\n"]);

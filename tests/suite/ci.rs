@@ -192,7 +192,6 @@ fn in_a_folder() -> Repo {
 }
 
 #[test]
-#[ignore = "half a minute: cargo test --test suite ci -- --ignored"]
 fn paths_are_relative_to_the_git_repository() {
     let repo = in_a_folder();
     let ran = on_github(&repo, &["-C", "lib", "check", "--junit", "check.xml", "--sarif", "check.sarif"]);

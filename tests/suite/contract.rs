@@ -228,7 +228,6 @@ fn memory_that_nothing_measures_is_lent_and_what_is_beside_what_c_touches_is_com
 }
 
 #[test]
-#[ignore = "half a minute: cargo test --test suite contract -- --ignored"]
 fn a_wrong_contract_is_told_with_its_file_what_is_wrong_and_the_command_that_mends_it() {
     let repo = Repo::initialised();
     let path = "rust/contracts/twice.toml";

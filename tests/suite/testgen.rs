@@ -352,7 +352,6 @@ fn all_runs_of_an_evolution_spend_one_budget() {
 }
 
 #[test]
-#[ignore = "half a minute: cargo test --test suite testgen -- --ignored"]
 fn where_no_mutant_is_run_no_test_is_thrown_away_and_nothing_is_made_up() {
     let repo = Repo::empty();
     // Neither a constant, nor an operator, nor a simple statement.
