@@ -22,12 +22,25 @@ use std::rc::Rc;
 impl Judge<'_> {
     /// The fingerprint of the port of `planned` in the tree.
     pub fn fingerprint(&self, planned: &FunctionPlan) -> Result<Fingerprint> {
+        self.fingerprint_with(planned, None)
+    }
+
+    /// The same with another text of its module.
+    pub fn fingerprint_with(
+        &self,
+        planned: &FunctionPlan,
+        module: Option<&Rc<PortModule>>,
+    ) -> Result<Fingerprint> {
         let names = self.names()?;
+        let module_of = |name: &str| {
+            let own = names.functions.get(name)?.function.module == planned.function.module;
+            module.filter(|_| own).cloned().or_else(|| self.module_of(names, name))
+        };
         let c = self.c_side()?.hash(&planned.function);
         let files = Crate::new(self.project.rust_dir())
             .hashes(planned.function.name.as_str(), KnownContract::default());
-        let hash_of = |name: &str| port_hash(self.module_of(names, name)?.as_ref(), name);
-        let mentions_of = |name: &str| port_mentions(self.module_of(names, name)?.as_ref(), name);
+        let hash_of = |name: &str| port_hash(module_of(name)?.as_ref(), name);
+        let mentions_of = |name: &str| port_mentions(module_of(name)?.as_ref(), name);
         let own = ident(&planned.function).to_string();
         Ok(Fingerprint::of(&own, c, files, self.constants()?, (hash_of, mentions_of)))
     }

@@ -1,5 +1,6 @@
 //! Functions whose harness cannot judge, because C differs from itself in it: drivers judge them alone.
 
+use crate::abreast::model;
 use crate::support::{MEASURED, QUICK, Repo, reply};
 
 const HEADER: &str = "\
@@ -175,4 +176,48 @@ fn without_a_driver_nothing_judges_them() {
     repo.model(&[&reply(PORT)]);
     let ran = repo.run(&[&["port", "ring_slot"][..], &QUICK].concat());
     ran.code(13).shows("stopped by C");
+}
+
+const STEP: &str = "\
+unsigned ring_step(struct ring *ring, unsigned key) {
+    unsigned slot = (unsigned)((uintptr_t)ring->bytes >> 4) + key * 7u;
+    ring->bytes[slot % ring->size] ^= 2;
+    return slot;
+}
+";
+
+const STEP_PORT: &str = "pub unsafe fn ring_step(ring: *mut ffi::ring, key: u32) -> u32 {
+    // SAFETY: C passes a ring with as many bytes as its size says.
+    unsafe {
+        let slot = (((*ring).bytes as usize >> 4) as u32).wrapping_add(key.wrapping_mul(7));
+        let at = (*ring).bytes.add((slot % (*ring).size) as usize);
+        *at ^= 2;
+        slot
+    }
+}
+";
+
+#[test]
+#[ignore = "half a minute: cargo test --test suite drivers_alone -- --ignored"]
+fn what_was_judged_in_place_is_not_judged_again_for_ports_that_it_does_not_call() {
+    let header = format!("{HEADER}unsigned ring_step(struct ring *ring, unsigned key);\n");
+    let call = "ring_slot(ring, data[i] * 7u + (unsigned)i)";
+    let driver = DRIVER.replace(call, &format!("{call}, ring_step(ring, data[i])"));
+    let library = format!("{LIBRARY}{STEP}");
+    let repo = Repo::of(&[("ring.h", &header), ("ring.c", &library), ("fuzz/run.c", &driver)]);
+    repo.run(&["drivers", "--seconds", "2"]).ok();
+    // Both are asked for before either is in the tree.
+    let both = ["ring_slot", "ring_step"];
+    model(&repo, &both, &[("ring_slot", &[PORT]), ("ring_step", &[STEP_PORT])]);
+    let ran = repo.run(&[&["port", "ring_slot", "ring_step", "-j", "2"], &QUICK[..], &MEASURED[..]].concat());
+    ran.ok();
+    assert_eq!(
+        repo.count("SELECT count(*) FROM steps WHERE step = 'accept' AND why LIKE '%entered the tree%'"),
+        1
+    );
+    assert_eq!(ran.stderr.matches("judging in place").count(), 2, "{ran}");
+    for name in both {
+        let status = repo.status(name);
+        assert!(["verified", "weak"].contains(&status["grade"].as_str().unwrap()), "{status:#}");
+    }
 }

@@ -4,12 +4,46 @@ use super::FunctionPort;
 use crate::contract::types::Judgeable;
 use crate::drivers::Candidate;
 use crate::error::{ErrorKind, Result};
+use crate::evidence::fingerprint::Fingerprint;
+use crate::judge::in_place::{Evidence, Grounds};
 use crate::port::function::session::Session;
 use crate::port::prompt::feedback;
 use crate::port::supervisor::Outcome;
+use crate::project::ported::PortModule;
 use crate::verdict::{Measured, RunStats, Verdict};
+use std::rc::Rc;
+
+/// What drivers' executions say of a candidate.
+#[derive(Debug)]
+pub(super) struct InPlace {
+    pub evidence: Evidence,
+    ground: Ground,
+}
+
+/// What such evidence is about.
+#[derive(Debug)]
+pub(super) struct Ground {
+    fingerprint: Fingerprint,
+    drivers: Option<Rc<Grounds>>,
+}
+
+impl InPlace {
+    /// Whether the evidence is about this: the same code, and the same drivers.
+    pub fn is_about(&self, ground: &Ground) -> bool {
+        let same = |(a, b): (&Rc<Grounds>, &Rc<Grounds>)| Rc::ptr_eq(a, b);
+        self.ground.fingerprint == ground.fingerprint
+            && self.ground.drivers.as_ref().zip(ground.drivers.as_ref()).is_some_and(same)
+    }
+}
 
 impl<'p> FunctionPort<'p> {
+    /// What evidence for the candidate, as it is spliced now, is about.
+    pub(super) fn ground(&self, session: &Session<'p>) -> Result<Ground> {
+        let module = Rc::new(PortModule::read(self.spliced.clone()));
+        let fingerprint = session.judge.fingerprint_with(self.planned, Some(&module))?;
+        Ok(Ground { fingerprint, drivers: session.place.clone() })
+    }
+
     /// Judges the candidate where drivers call the function: for a function without a sound harness the only judgement.
     pub fn judge_in_place(&mut self, session: &mut Session<'p>) -> Result<Outcome> {
         let without = match &self.planned.judgeable {
@@ -22,6 +56,10 @@ impl<'p> FunctionPort<'p> {
             let verdict = Verdict::Vacuous { reason, stats: RunStats::default() };
             self.accepted = Some((verdict, Measured::default()));
         }
+        if self.in_place.is_some() {
+            return Ok(Outcome::AcceptanceUnrefuted);
+        }
+        let ground = self.ground(session)?;
         let Some(grounds) = session.place.clone().filter(|grounds| grounds.judges(self.planned)) else {
             return Ok(self.says_nothing(session, "no driver judges it".into()));
         };
@@ -46,7 +84,7 @@ impl<'p> FunctionPort<'p> {
             return self.refuted(session, &finding, &dir).map(Outcome::AcceptanceRefuted);
         }
         let (calls, unclear) = (evidence.calls, evidence.unclear.clone());
-        self.in_place = Some(evidence);
+        self.in_place = Some(InPlace { evidence, ground });
         match unclear {
             Some(why) => Ok(self.says_nothing(session, why)),
             None if calls == 0 => Ok(self.says_nothing(session, "no call of it was judged".into())),

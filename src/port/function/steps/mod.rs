@@ -15,7 +15,6 @@ pub use runs::Ships;
 use crate::config::Maker;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
-use crate::judge::in_place::Evidence;
 use crate::judge::proofs::Ran;
 use crate::llm::{Chosen, Permit};
 use crate::port::function::result::{Accepted, PortResult};
@@ -35,6 +34,7 @@ use crate::rust::stub_text::stub;
 use crate::rust::unport::back_to_stub;
 use crate::rust::unsafe_code::{UnsafeCode, hiding};
 use crate::verdict::{Finding, Verdict};
+use in_place::InPlace;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -68,7 +68,7 @@ pub struct FunctionPort<'p> {
     finding: Option<Finding>,
     accepted: Option<Ran>,
     /// What drivers' executions say of the candidate.
-    in_place: Option<Evidence>,
+    in_place: Option<InPlace>,
     /// The problem of the last candidate, in one line for people.
     trouble: String,
     questions: [u32; 2],
@@ -190,7 +190,7 @@ impl<'p> FunctionPort<'p> {
             Maker::Model => session.models.name(self.role, self.state.rank()),
         };
         let module = self.spliced.clone();
-        let in_place = self.in_place.take();
+        let in_place = self.in_place.take().map(|found| found.evidence);
         session.accept(self.planned, Accepted { module, verdict, apart, in_place, by }).map(Some)
     }
 
@@ -217,7 +217,7 @@ impl<'p> FunctionPort<'p> {
     pub fn audit_and_splice(&mut self, session: &mut Session<'p>) -> Result<Outcome> {
         self.say(session, "audit");
         self.tree = session.tree;
-        self.in_place = None;
+        let known = self.in_place.take().filter(|_| self.is_settling());
         let text = self.state.candidate().unwrap_or_default().to_owned();
         let module = self.module_without(session.project)?;
         let report = session.judge.audit_reply(self.planned, &text, &module)?;
@@ -250,6 +250,10 @@ impl<'p> FunctionPort<'p> {
             notes.extend(self.too_unsafe());
         }
         if notes.is_empty() {
+            self.in_place = match known {
+                Some(known) if known.is_about(&self.ground(session)?) => Some(known),
+                _ => None,
+            };
             return Ok(Outcome::AuditPassed);
         }
         let file = self.file();
