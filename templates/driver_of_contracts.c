@@ -13,11 +13,15 @@
 #include "{{ header }}"
 {%- endfor %}
 
-enum { DRIVER_CALLS = 64, DRIVER_BLOCKS = 1024, DRIVER_KINDS = {{ kinds }}, DRIVER_OBJECTS = 3, DRIVER_BYTES = 1 << 20 };
+enum { DRIVER_CALLS = 64, DRIVER_BLOCKS = 1024, DRIVER_KINDS = {{ kinds }}, DRIVER_OBJECTS = 3, DRIVER_BYTES = 1 << 22 };
 
 /* What is left of the input. */
 static const uint8_t *driver_at;
 static size_t driver_left;
+{%- if adds %}
+/* Where it is not 0, bytes come from a generator that begins with it. */
+static uint32_t driver_seed;
+{%- endif %}
 
 /* Memory that functions may keep until the run ends, and the objects that there are, by kind. */
 static void *driver_blocks[DRIVER_BLOCKS];
@@ -36,6 +40,12 @@ static size_t driver_stream_count;
 static void driver_fill(void *to, size_t bytes)
 {
     size_t some = bytes < driver_left ? bytes : driver_left;
+{%- if adds %}
+    for (size_t at = 0; driver_seed && at < bytes; at++)
+        ((uint8_t *)to)[at] = (uint8_t)((driver_seed = driver_seed * 1664525 + 1013904223) >> 24);
+    if (driver_seed)
+        return;
+{%- endif %}
     memset(to, 0, bytes);
     memcpy(to, driver_at, some);
     driver_at += some, driver_left -= some;
@@ -223,6 +233,24 @@ static inline void *driver_padded(unsigned long long rows, size_t bytes)
     return block;
 }
 
+/* How many bytes a call needs where it may write more than it reads: as many as the largest of these, which functions of
+ * the library returned. */
+static inline size_t driver_needed(size_t bytes, const size_t *sizes, size_t count)
+{
+    size_t needed = count ? bytes : 2 * bytes + 1024;
+    for (size_t at = 0; at < count; at++)
+        if (sizes[at] > needed)
+            needed = sizes[at];
+    return needed;
+}
+
+/* The same in memory that may be larger. */
+static inline void *driver_roomy(size_t room, size_t bytes)
+{
+    void *block = driver_zeros(room), *data = driver_data(bytes);
+    return block && data ? memcpy(block, data, bytes) : NULL;
+}
+
 /* The same; the input fills its start, mostly less than 64 bytes. */
 static inline void *driver_some(size_t bytes)
 {
@@ -300,13 +328,15 @@ static inline void *driver_text(size_t most, const char *const *texts, size_t co
     return text;
 }
 
-/* The address of a pointer. */
-static inline void **driver_place(void *pointer)
+/* The address of a pointer to a text; more of them may follow, and NULL behind the last one. */
+static inline void **driver_texts(void)
 {
-    void **place = driver_zeros(sizeof *place);
-    if (place)
-        *place = pointer;
-    return place;
+    enum { MOST = 8 };
+    size_t count = driver_number(1) % MOST;
+    void **texts = driver_zeros((MOST + 1) * sizeof *texts);
+    for (size_t at = 0; texts && at < count + (count == 0); at++)
+        texts[at] = driver_text(4096, NULL, 0);
+    return texts;
 }
 
 /* The address of a number of so many bytes, on machines that keep the lowest byte first. */
@@ -348,16 +378,46 @@ static inline void *driver_stream(void)
 }
 {%- endif %}
 
-/* What callbacks get. */
+/* What callbacks get: one of 256 bytes, so that callbacks can tell them apart. */
+static unsigned char driver_tokens[256];
+
 static inline void *driver_token(void)
 {
-    static char token;
-    return &token;
+    /* Mostly one that others get, too: what is looked for is found. */
+    size_t number = driver_number(1);
+    number = number % 2 ? number / 2 % 16 : driver_number(1);
+    driver_tokens[number] = (unsigned char)number;
+    return &driver_tokens[number];
+}
+
+/* The number of one; -1 for other pointers. */
+static inline int driver_token_number(const void *pointer)
+{
+    uintptr_t at = (uintptr_t)pointer - (uintptr_t)driver_tokens;
+    return at < sizeof driver_tokens ? (int)at : -1;
 }
 
 static inline int driver_answer(void)
 {
     return (int)(driver_number(1) % 4) - 1;
+}
+
+static inline int driver_hash(const void *a)
+{
+    int number = driver_token_number(a);
+    return number < 0 ? driver_answer() : number * 2654435;
+}
+
+static inline int driver_compare(const void *a, const void *b)
+{
+    int first = driver_token_number(a), second = driver_token_number(b);
+    return first < 0 || second < 0 ? driver_answer() : (first > second) - (first < second);
+}
+
+static inline int driver_is_equal(const void *a, const void *b)
+{
+    int first = driver_token_number(a), second = driver_token_number(b);
+    return first < 0 || second < 0 ? driver_answer() : first == second;
 }
 
 static inline int driver_order(const void *a, const void *b)
@@ -418,7 +478,7 @@ static inline void **driver_find(const int *kinds, size_t count, const void *own
         int kind = kinds[place % count];
         void **object = &driver_objects[kind][place / count];
 {%- if lent %}
-        if (!is_any && driver_owners[kind][place / count] != owner)
+        if (!is_any && driver_owners[kind][place / count] != owner && (const void *)object != owner)
             continue;
 {%- endif %}
         if (*object)
@@ -447,6 +507,16 @@ static inline void **driver_own(const int *kinds, size_t count)
 {
     return driver_find(kinds, count, NULL, 0);
 }
+{%- if lists %}
+
+/* The place of the first element of a list, or of none: an empty list is a null pointer. */
+static inline void **driver_list(int kind)
+{
+    void **old = driver_own(&kind, 1);
+    void **empty = old && driver_number(1) % 4 ? NULL : driver_new(kind);
+    return empty ? empty : old;
+}
+{%- endif %}
 {%- if lent %}
 
 /* One that this owner lent. */
@@ -463,12 +533,12 @@ static inline void **driver_part(const int *kinds, size_t count, const void *own
 {%- endfor %}
 {%- endfor %}
 
-static void driver_call(void)
+static void driver_call(size_t choice)
 {
 {%- if outputs %}
     driver_pass();
 {%- endif %}
-    switch (driver_choice({{ calls | length }})) {
+    switch (choice) {
     {%- for call in calls %}
     case {{ loop.index0 }}: { /* {{ call.name }} */
         {%- for line in call.lines %}
@@ -479,6 +549,20 @@ static void driver_call(void)
     {%- endfor %}
     }
 }
+
+{%- if adds %}
+
+/* Calls a function that adds to an object, many times: tables grow only then. */
+static void driver_repeat(size_t choice)
+{
+    static const unsigned char adds[] = { {{- adding | join(", ") -}} };
+    size_t times = driver_number(1);
+    driver_seed = 1 + (uint32_t)driver_number(2);
+    for (; times > 0 && adds[choice] && !driver_is_full; times--)
+        driver_call(choice);
+    driver_seed = 0;
+}
+{%- endif %}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -495,8 +579,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     {%- if lent %}
     memset(driver_owners, 0, sizeof driver_owners);
     {%- endif %}
-    for (int calls = 0; calls < DRIVER_CALLS && driver_left > 0 && !driver_is_full; calls++)
-        driver_call();
+    {%- if adds %}
+    for (size_t calls = 0, last = 0; calls < DRIVER_CALLS && driver_left > 0 && !driver_is_full; calls++) {
+        size_t choice = driver_choice({{ calls | length + 1 }});
+        if (choice < {{ calls | length }})
+            driver_call(last = choice);
+        else
+            driver_repeat(last);
+    }
+    {%- else %}
+    for (size_t calls = 0; calls < DRIVER_CALLS && driver_left > 0 && !driver_is_full; calls++)
+        driver_call(driver_choice({{ calls | length }}));
+    {%- endif %}
     {%- if lent %}
     driver_return_lent();
     {%- endif %}

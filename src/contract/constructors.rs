@@ -40,12 +40,21 @@ impl<'a> Constructors<'a> {
 /// The records that a function constructs.
 fn constructed<'a>(library: &Library, function: &'a Function) -> BTreeSet<&'a str> {
     let named = is_named(&function.c_name, &WORDS);
+    // `list_set_data` may write half of a small struct.
+    let is_setter = words(&function.c_name).iter().skip(1).any(|word| word == "set");
+    let calls_nothing =
+        function.calls.is_empty() && function.externs.is_empty() && function.indirect_calls == 0;
     let made = function.params.iter().enumerate().filter_map(|(index, param)| {
         let target = target(&param.ty).filter(|target| !target.is_const)?;
         let record = record(target)?;
-        (index == 0 && named || fills(library, param, record)).then_some(record)
+        (index == 0 && named || !is_setter && fills(library, param, record)).then_some(record)
     });
     let needs = |record: &str| {
+        let is_taken = |p: &Param| target(&p.ty).and_then(self::record) == Some(record);
+        // What it returns was there before: `return entry->next`.
+        if calls_nothing && function.params.iter().any(is_taken) {
+            return true;
+        }
         let null_checked = |p: &Param| p.uses.iter().any(|u| u.kind == UseKind::NullCheck);
         // A copy is never the `const` original.
         let is_original = |of: &CType| of.is_const && is_named(&function.c_name, &COPIES);
@@ -59,6 +68,15 @@ fn constructed<'a>(library: &Library, function: &'a Function) -> BTreeSet<&'a st
     let returned = target(&function.ret).unwrap_or(&function.ret);
     let returned = record(returned).filter(|record| !returned.is_const && !needs(record));
     made.chain(returned).collect()
+}
+
+/// Whether programs set up a struct of numbers by this function, which gets it first: `parser_init(&parser)`.
+pub(super) fn sets_up(function: &Function, record: &str) -> bool {
+    let first = function.params.first().and_then(|param| target(&param.ty)).filter(|of| !of.is_const);
+    first.and_then(self::record) == Some(record)
+        && function.linkage == Linkage::External
+        && is_named(&function.c_name, &WORDS)
+        && !is_named(&function.c_name, &["reset"])
 }
 
 /// Whether the function returns this argument, or a place in it, and puts nothing else in its place.

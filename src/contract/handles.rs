@@ -8,10 +8,10 @@ mod guess;
 mod life;
 
 pub use call::Origins;
-pub use guess::{Guess, named_pointer};
+pub use guess::{Guess, named_pointer, object_behind};
 pub use life::is_named_as_end;
 
-use super::constructors::{Constructors, record, target};
+use super::constructors::{Constructors, record, sets_up, target};
 use super::flat::flat;
 use super::infer::{constants, reason_of, roles_where, sets_errno};
 use super::length_inference::{MAX_OF_STEP, free_lengths};
@@ -165,6 +165,17 @@ impl<'a> Handles<'a> {
             && !known.is_union
             && known.fields.iter().all(|f| f.bits.is_none() && flat(self.library, &f.ty));
         self.inner.contains_key(key) || returned || !plain && !self.constructors.of_record(key).is_empty()
+    }
+
+    /// Whether a public function sets up values of this record, which has nothing but numbers. Drivers pass what was set up.
+    fn is_set_up(&self, key: &str) -> bool {
+        !self.is_handle(key)
+            && self
+                .library
+                .records
+                .get(key)
+                .is_some_and(|known| known.complete && !known.rust_name.is_empty())
+            && self.constructors.of_record(key).iter().any(|maker| sets_up(maker, key))
     }
 
     /// Records that a constructor of another record stores in a field of it.

@@ -1,10 +1,10 @@
 //! The functions that a driver can call: their contracts, and what it makes up where these say nothing.
 
 use crate::c::own_copies::of_headers;
-use crate::contract::handles::{Guess, Handles, Origins, is_named_as_end};
+use crate::contract::handles::{Guess, Handles, Origins, is_named_as_end, object_behind};
 use crate::contract::parameter_roles::Role;
 use crate::contract::pointer_facts::{FactTable, Facts};
-use crate::contract::types::Contract;
+use crate::contract::types::{Contract, Life};
 use crate::project::FunctionPlan;
 use crate::symbol::{Function, Library, Linkage, Returned, TypeKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +16,8 @@ pub struct Callable<'l> {
     pub contract: Contract,
     /// Whether no harness can call it: nothing has tried what its contract says.
     pub is_untried: bool,
+    /// Whether a person wrote the contract.
+    pub is_edited: bool,
     /// What it gets for parameters of which nothing says what they mean.
     pub guesses: BTreeMap<usize, Guess>,
     /// Where C may break on null.
@@ -32,6 +34,8 @@ pub struct Callable<'l> {
     pub makes_text: bool,
     /// Whether objects that others keep may be gone after it.
     pub may_free: bool,
+    /// Whether it may add to an object that there is: something may happen only after many such calls.
+    pub adds: bool,
     /// What its result is compared with to know that it worked, such as `== 0`.
     pub success: Option<String>,
 }
@@ -40,6 +44,12 @@ impl Callable<'_> {
     /// Whether it ends the object whose address it gets.
     pub fn ends_object(&self) -> bool {
         self.guesses.values().any(|guess| *guess == Guess::ObjectPlace) && is_named_as_end(self.function)
+    }
+
+    /// The structs of objects that it finds at an address, and leaves one there: the first element of a list.
+    pub fn places(&self) -> impl Iterator<Item = &str> {
+        let places = self.guesses.iter().filter(|(_, guess)| **guess == Guess::ObjectPlace);
+        places.filter_map(|(at, _)| Handles::left_behind(self.function, *at)).filter(|_| !self.ends_object())
     }
 
     /// A number beside the length of a buffer that C reads: where nothing has tried the contract, there may be that many rows.
@@ -92,7 +102,7 @@ fn callable<'l>(
     planned: &FunctionPlan,
 ) -> Option<Callable<'l>> {
     let own = planned.judgeable.contract().filter(|own| own.params.len() == function.params.len());
-    let has_object = function.params.iter().any(|param| handles.named_object(&param.ty).is_some());
+    let has_object = function.params.iter().any(|param| handles.has_objects(&param.ty));
     let own = own.filter(|_| planned.edited || !has_object);
     let is_untried = own.is_none();
     let (mut contract, guesses) =
@@ -107,10 +117,13 @@ fn callable<'l>(
     let all = 0..function.params.len();
     let doubtful = all.filter(|at| !planned.edited && !handles.survives_null(function, *at));
     let (keeps, removes) = kept(function, &contract, facts);
-    Some(Callable {
+    let has_object_before = guesses.values().any(|guess| *guess == Guess::ObjectPlace)
+        || contract.params.iter().any(|of| of.role.handle().is_some_and(|of| of.life == Life::Uses));
+    let mut callable = Callable {
         function,
         contract,
         is_untried,
+        is_edited: planned.edited,
         guesses,
         rarely_null: doubtful.collect(),
         filled: record.map(|(key, _)| key.as_str()),
@@ -119,8 +132,13 @@ fn callable<'l>(
         lends: handles.lends(function),
         makes_text: handles.makes_text(function),
         may_free: handles.may_free(function),
+        adds: handles.allocates(function) && has_object_before,
         success: success(function),
-    })
+    };
+    // The new element belongs to the list.
+    let returned = object_behind(&function.ret);
+    callable.lends |= returned.is_some() && callable.places().any(|of| Some(of) == returned);
+    Some(callable)
 }
 
 /// The parameters whose objects a function frees, or stores in the object of another parameter. If both store each other,

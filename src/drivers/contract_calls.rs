@@ -2,9 +2,11 @@
 //! and `new_driver` leaves out what does not compile.
 
 use super::callable::Callable;
-use super::object_kinds::{Kinds, object_behind};
+use super::ends::ends;
+use super::object_kinds::Kinds;
 use super::outputs::{Outputs, RESULT, is_size_of_place, outputs};
-use crate::contract::handles::{Guess, is_named_as_end};
+use super::rooms::{Rooms, rooms, with_room};
+use crate::contract::handles::{Guess, object_behind};
 use crate::contract::parameter_roles::in_driver::{variable, variable_type};
 use crate::contract::parameter_roles::{Handle, InDriver, Life, ParameterContext, Role};
 use crate::contract::preconditions::in_c;
@@ -33,24 +35,14 @@ pub struct Call {
     has_stream: bool,
     #[serde(skip)]
     has_outputs: bool,
-}
-
-/// A kind of object, and the function that ends one.
-#[derive(Debug, Clone, Serialize)]
-struct End {
-    kind: usize,
-    /// How many kinds of objects are made from such ones, and end before.
-    #[serde(skip)]
-    made_from: usize,
-    name: String,
-    /// What stands before the object.
-    address: &'static str,
+    /// Whether it may be called many times on end.
+    adds: bool,
 }
 
 /// The calls of these functions: of those whose arguments can be made.
 pub fn calls(all: &[Callable]) -> Vec<Call> {
     let kinds = Kinds::of_all(all);
-    all.iter().filter_map(|one| call(one, &kinds)).collect()
+    all.iter().filter_map(|one| call(one, &rooms(all, one), &kinds)).collect()
 }
 
 /// The text of a driver with these calls, and texts of examples, which are literals of C. `all` has all functions, so that objects keep their kinds.
@@ -59,45 +51,21 @@ pub fn calls(all: &[Callable]) -> Vec<Call> {
 /// `Internal` if the template is wrong.
 pub fn text(all: &[Callable], headers: &[String], calls: &[Call], examples: &[String]) -> Result<String> {
     let kinds = Kinds::of_all(all);
-    let mut ends: Vec<End> = Vec::new();
-    let mut called: Vec<&Callable> =
-        all.iter().filter(|one| calls.iter().any(|call| call.symbol == one.function.name)).collect();
-    called.sort_by_key(|one| !is_named_as_end(one.function));
-    for one in called {
-        let new: Vec<End> =
-            ended(one, &kinds).into_iter().filter(|end| ends.iter().all(|of| of.kind != end.kind)).collect();
-        ends.extend(new);
-    }
-    ends.sort_by_key(|end| end.made_from);
+    let called = all.iter().filter(|one| calls.iter().any(|call| call.symbol == one.function.name));
+    let ends = ends(called.collect(), &kinds);
     let wrong =
         |error: minijinja::Error| Error::new(ErrorKind::Internal, format!("driver_of_contracts.c: {error}"));
     let values = context! {
         headers => Serde(headers), examples => Serde(examples), calls => Serde(calls), ends => Serde(ends),
-        kinds => kinds.count.max(1), lent => kinds.has_lent(), streams => calls.iter().any(|call| call.has_stream),
+        kinds => kinds.count.max(1), lent => kinds.has_lent(), lists => kinds.has_lists(), streams => calls.iter().any(|call| call.has_stream),
         outputs => calls.iter().any(|call| call.has_outputs),
+        adding => calls.iter().map(|call| u8::from(call.adds)).collect::<Vec<_>>(),
+        adds => calls.iter().any(|call| call.adds),
     };
     Environment::new().render_str(TEMPLATE, values).map(|text| text + "\n").map_err(wrong)
 }
 
-/// The kinds of objects that a function ends, if it gets nothing else.
-fn ended(one: &Callable, kinds: &Kinds) -> Vec<End> {
-    let [param] = &one.contract.params[..] else { return Vec::new() };
-    // What gives back another object makes it anew.
-    let is_end = one.contract.returns != Returns::Handle
-        && param.role.handle().is_some_and(|handle| handle.life == Life::Ends && handle.through.is_none());
-    let name = &one.function.c_name;
-    let of = &one.function.params[0];
-    if one.ends_object() {
-        let end = |kind| End { kind, made_from: 0, name: name.clone(), address: "(void *)&" };
-        return kinds.behind(of).map(end).into_iter().collect();
-    }
-    let made_from = kinds.made_from(&of.ty).len();
-    let kinds = kinds.of(&of.ty, name).filter(|_| is_end).unwrap_or_default();
-    let end = |kind| End { kind, made_from, name: name.clone(), address: "" };
-    kinds.into_iter().map(end).collect()
-}
-
-fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
+fn call(one: &Callable, rooms: &Rooms, kinds: &Kinds) -> Option<Call> {
     let Callable { function, contract, .. } = one;
     let mut text = Text::default();
     let (mut arguments, mut lengths) = (Vec::new(), Vec::new());
@@ -106,6 +74,9 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
         let argument = match &param.role {
             _ if one.guesses.contains_key(&at) => {
                 let (before, after, argument) = made_up(one, at, kinds)?;
+                if one.guesses[&at] == Guess::ObjectPlace && !one.ends_object() {
+                    text.list = Some(variable(&of.name));
+                }
                 text.makes |= one.left_behind().any(|(place, _)| place == at);
                 text.before.extend(before);
                 text.after.extend(after);
@@ -125,7 +96,13 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
                 // Buffers need the lengths that they have, and the numbers beside these.
                 let is_number = !matches!(of.ty.kind, TypeKind::Pointer(_) | TypeKind::Array { .. });
                 let is_first = role.length().is_some() || is_number;
-                if is_first { &mut lengths } else { &mut text.before }.extend(before.into_iter().map(padded));
+                let before = before.into_iter().map(padded);
+                let before = before.flat_map(|line| {
+                    let sizes = rooms.get(&at);
+                    let roomy = sizes.and_then(|sizes| with_room(&line, &param.name, sizes));
+                    roomy.map_or_else(|| vec![line], Vec::from)
+                });
+                if is_first { &mut lengths } else { &mut text.before }.extend(before);
                 argument
             }
         };
@@ -147,7 +124,7 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
         contract.require.iter().map(|condition| Some(format!("if (!{}) break;", in_c(condition)?)));
     let requires = requires.collect::<Option<Vec<_>>>()?;
     let called = format!("{}({})", function.c_name, arguments.join(", "));
-    let Outputs { lines: outputs, result } = outputs(one);
+    let Outputs { lines: outputs, result } = outputs(one, rooms);
     let called = text.called(one, (called, outputs, result), kinds)?;
     let has_memory = function
         .params
@@ -163,6 +140,7 @@ fn call(one: &Callable, kinds: &Kinds) -> Option<Call> {
         functions: text.functions,
         has_stream: one.guesses.values().any(|guess| *guess == Guess::Stream),
         has_outputs: text.has_outputs,
+        adds: one.adds,
     })
 }
 
@@ -187,11 +165,14 @@ fn made_up(one: &Callable, at: usize, kinds: &Kinds) -> Option<(Vec<String>, Opt
         Guess::Place => format!("void **{name} = driver_zeros(sizeof(void *));"),
         Guess::ObjectPlace => {
             let kind = kinds.behind(param)?;
-            let find = format!("void **{name} = driver_own((const int[]){{{kind}}}, 1);");
+            let find = match kinds.is_from_null(param) && !one.ends_object() {
+                true => format!("void **{name} = driver_list({kind});"),
+                false => format!("void **{name} = driver_own((const int[]){{{kind}}}, 1);"),
+            };
             let ended = one.ends_object().then(|| format!("*{name} = NULL;"));
             return Some((vec![find, format!("if (!{name}) break;")], ended, format!("(void *){name}")));
         }
-        Guess::TextPlace => format!("void **{name} = driver_place(driver_text(4096, NULL, 0));"),
+        Guess::TextPlace => format!("void **{name} = driver_texts();"),
         Guess::Structs(count) => format!("void *{name} = driver_some({count} * {});", size()),
         Guess::EmptyStructs(count) => format!("void *{name} = driver_zeros({count} * {});", size()),
         Guess::Text => format!("void *{name} = driver_text(4096, NULL, 0);"),
@@ -222,6 +203,8 @@ struct Text {
     first: Vec<String>,
     before: Vec<String>,
     after: Vec<String>,
+    /// The variable with the address of a pointer to an object, which the call may replace.
+    list: Option<String>,
     /// The variables of the objects that it gets, and whether they are gone after it.
     objects: Vec<(String, bool)>,
     /// Whether it leaves an object at an address that it gets.
@@ -253,8 +236,10 @@ impl Text {
         }
         let is_part = one.removes.contains(&at) && handle.life == Life::Uses && kinds.is_lent(&of.ty);
         let owner = self.objects.first().filter(|(_, ends)| is_part && !ends).map(|(name, _)| name.clone());
+        let list = self.list.clone().filter(|_| kinds.is_lent(&of.ty));
         let find = match life {
-            Life::Ends => Find::Own(owner),
+            Life::Uses if list.is_some() => Find::Own(list),
+            Life::Ends => Find::Own(list.or(owner)),
             Life::Uses | Life::Makes => Find::Any,
         };
         self.handle((&numbers, &name, &of.ty), (life, handle.nullable), find);
@@ -305,8 +290,11 @@ impl Text {
         Some(match (returns, &one.function.ret.kind) {
             _ if made.is_some() => {
                 let kind = *made?.first()?;
-                self.first.push(format!("if (!driver_new({kind})) break;"));
-                let owner = self.objects.iter().find(|(_, ends)| !ends).map_or("NULL", |(name, _)| name);
+                if !one.lends {
+                    self.first.push(format!("if (!driver_new({kind})) break;"));
+                }
+                let owner = self.objects.iter().find(|(_, ends)| !ends).map(|(name, _)| name);
+                let owner = self.list.as_ref().or(owner).map_or("NULL", |name| name);
                 self.after.push(match one.lends {
                     true => format!("driver_borrow({kind}, driver_made, {owner});"),
                     false => format!("driver_keep({kind}, driver_made);"),
@@ -353,7 +341,11 @@ impl Text {
             self.before.push(format!("{spelling} {name} = {object};"));
         }
         if life == Life::Ends {
-            self.after.push(format!("if ({name}) *{place} = NULL;"));
+            self.after.push(match &self.list {
+                // The list may begin with another one by now.
+                Some(_) => format!("if ({name} && *{place} == (void *){name}) *{place} = NULL;"),
+                None => format!("if ({name}) *{place} = NULL;"),
+            });
         }
     }
 

@@ -1,7 +1,7 @@
 //! The kinds of objects that a driver keeps.
 
 use super::callable::Callable;
-use crate::contract::handles::named_pointer;
+use crate::contract::handles::object_behind;
 use crate::contract::parameter_roles::Life;
 use crate::contract::types::Returns;
 use crate::symbol::{CType, Param, TypeKind};
@@ -20,6 +20,8 @@ pub(super) struct Kinds {
     pub count: usize,
     /// The structs of which objects are lent by others.
     lent: BTreeSet<String>,
+    /// The structs of which a first object comes from functions that get the address of a null pointer: an empty list.
+    from_null: BTreeSet<String>,
 }
 
 impl Kinds {
@@ -52,7 +54,11 @@ impl Kinds {
             made.extend((!makers.is_empty() || given.contains(key.as_str())).then(|| key.clone()));
         }
         let made_from = made_from(all);
-        Self { lent: lent.into_iter().map(str::to_owned).collect(), of, made, made_from, count }
+        let from_null = all.iter().flat_map(Callable::places).filter(|key| !returned.contains(key));
+        let from_null = from_null.filter(|key| of.get(*key).is_none_or(|(makers, _)| makers.is_empty()));
+        let from_null: BTreeSet<String> = from_null.map(str::to_owned).collect();
+        made.extend(from_null.iter().cloned());
+        Self { from_null, lent: lent.into_iter().map(str::to_owned).collect(), of, made, made_from, count }
     }
 
     /// The kinds behind a pointer that a function gets: the makers whose names are most like its own.
@@ -82,6 +88,11 @@ impl Kinds {
         !self.lent.is_empty()
     }
 
+    /// Whether empty lists are null pointers.
+    pub fn has_lists(&self) -> bool {
+        !self.from_null.is_empty()
+    }
+
     /// Whether functions lend what is behind this pointer.
     pub fn is_lent(&self, pointer: &CType) -> bool {
         object_behind(pointer).is_some_and(|key| self.lent.contains(key))
@@ -96,6 +107,12 @@ impl Kinds {
     pub fn behind(&self, param: &Param) -> Option<usize> {
         let TypeKind::Pointer(pointer) = &param.ty.kind else { return None };
         self.of.get(object_behind(pointer)?).map(|(_, kind)| *kind)
+    }
+
+    /// Whether the first object behind a pointer to a pointer comes from a call that gets a null pointer there.
+    pub fn is_from_null(&self, param: &Param) -> bool {
+        let TypeKind::Pointer(pointer) = &param.ty.kind else { return false };
+        object_behind(pointer).is_some_and(|key| self.from_null.contains(key))
     }
 
     /// The kind that this function makes in the caller's memory.
@@ -125,13 +142,4 @@ fn made_from(all: &[Callable]) -> BTreeMap<String, BTreeSet<String>> {
         }
     }
     found
-}
-
-/// The struct behind a pointer, or the name of a pointer that leads to objects of another kind.
-pub(super) fn object_behind(pointer: &CType) -> Option<&str> {
-    let TypeKind::Pointer(to) = &pointer.kind else { return None };
-    match &to.kind {
-        TypeKind::Record(key) => Some(key),
-        _ => named_pointer(pointer),
-    }
 }

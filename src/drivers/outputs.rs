@@ -2,6 +2,7 @@
 //! on what it got.
 
 use super::callable::Callable;
+use super::rooms::{Rooms, variable_of};
 use crate::contract::handles::Guess;
 use crate::contract::parameter_roles::in_driver::{variable, variable_type};
 use crate::contract::parameter_roles::{Direction, Role};
@@ -19,13 +20,13 @@ pub(super) struct Outputs {
 pub(super) const RESULT: &str = "driver_result";
 
 /// What a call makes, besides objects.
-pub(super) fn outputs(one: &Callable) -> Outputs {
+pub(super) fn outputs(one: &Callable, rooms: &Rooms) -> Outputs {
     let mut outputs = Outputs::default();
     for (at, param) in one.function.params.iter().enumerate() {
         if let Some(line) = at_place(one, at) {
             outputs.lines.push(line);
         }
-        outputs.memory(one, (at, param));
+        outputs.memory((one, rooms), (at, param));
     }
     if one.makes_text && one.contract.returns != Returns::Handle {
         outputs.lines.push(format!("driver_keep_text({RESULT});"));
@@ -77,7 +78,7 @@ pub(super) fn is_size_of_place(one: &Callable, at: usize) -> bool {
 
 impl Outputs {
     /// Bytes that the call writes to memory of the driver, as many as it returns or leaves in their length.
-    fn memory(&mut self, one: &Callable, (at, param): (usize, &Param)) {
+    fn memory(&mut self, (one, rooms): (&Callable, &Rooms), (at, param): (usize, &Param)) {
         let role = &one.contract.params[at].role;
         let is_bytes = behind(&param.ty).is_some_and(|of| is_byte(of) || of.kind == TypeKind::Void);
         if !is_bytes || one.guesses.contains_key(&at) {
@@ -95,6 +96,7 @@ impl Outputs {
         if direction == Direction::In {
             return;
         }
+        let room = if rooms.contains_key(&at) { variable_of(&param.name) } else { room };
         let counts = length.and_then(|name| one.function.params.iter().find(|param| param.name == *name));
         let is_behind = counts.is_some_and(|param| behind(&param.ty).is_some());
         let is_returned = matches!(one.function.ret.kind, TypeKind::Int { bits: 32.., .. })

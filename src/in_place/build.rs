@@ -5,7 +5,7 @@ use super::driver::{Driver, Language};
 use super::driver_object::{self, DriverObject};
 use super::outside::{self, Outside};
 use super::runtime::RUNTIME;
-use super::{environment, port, sandboxed_run, table, tape};
+use super::{environment, port, sandboxed_run, table, tape, weak_definitions};
 use crate::c::entries::{CALLED, Entries, inline_functions_have_copies};
 use crate::c::flags::old_c_flags;
 use crate::config::Drivers;
@@ -109,7 +109,9 @@ impl Built {
     pub fn program(&self, driver: &Driver, parts: Parts, place: BuildSite) -> Result<PathBuf> {
         // What a driver does with memory is not watched.
         let has_entries = !matches!(parts.candidates, Candidates::Watched);
-        let of = (parts.root, parts.library, flags(parts.library, parts.settings));
+        let mut flags = flags(parts.library, parts.settings);
+        flags.extend(weak_definitions::flags(parts.library, place)?);
+        let of = (parts.root, parts.library, flags);
         let DriverObject { path, own, functions } = driver_object::compile(driver, of, has_entries, place)?;
         let table = place.dir.join(format!("entries-{}.c", driver.name));
         write_atomic(

@@ -8,6 +8,7 @@ use super::corpus_folders::{
 use super::dictionary;
 use super::driver::{Driver, Language};
 use super::run::Number;
+use super::weak_definitions;
 use crate::c::flags::old_c_flags;
 use crate::error::{Error, ErrorKind, Result};
 use crate::in_place::build_site::BuildSite;
@@ -144,7 +145,8 @@ pub fn sanitised(parts: Parts, place: BuildSite) -> Result<Sanitised> {
         let object = place.dir.join(format!("sanitised{number}.o"));
         let job = Job::new(&place.toolchain.cc.path).dir(parts.root).timeout(time_limits::COMPILE_C);
         let job = job.args(&unit.flags).args(SANITISED).args(old_c_flags());
-        let job = job.args(["-c", "-o"]).arg(&object).arg(unit.file.0.as_std_path());
+        // Of a header alone, clang would make a precompiled one.
+        let job = job.args(["-x", "c", "-c", "-o"]).arg(&object).arg(unit.file.0.as_std_path());
         place.done(job, &unit.file.0)?;
         Ok(object)
     };
@@ -265,6 +267,7 @@ impl Sanitised {
         let job = job
             .args(SANITISED)
             .args(flags(parts.library, parts.settings))
+            .args(weak_definitions::flags(parts.library, place)?)
             .arg("-DLLVMFuzzerTestOneInput=implfuzz_driver");
         place.done(job.args(["-c", "-o"]).arg(&object).arg(driver.file.as_std_path()), &driver.file)?;
         let around = AROUND.map(|(name, _)| place.dir.join(name).with_extension("o"));

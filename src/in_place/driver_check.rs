@@ -4,6 +4,7 @@
 use super::build::{Parts, flags};
 use super::driver::Driver;
 use super::outside::undefined;
+use super::weak_definitions;
 use crate::c::text::Surface;
 use crate::error::Result;
 use crate::in_place::build_site::BuildSite;
@@ -73,7 +74,9 @@ pub fn forbidden(driver: &Driver, parts: Parts, place: BuildSite) -> Result<Opti
     let object = place.dir.join(format!("written-{}.o", driver.name));
     let job = place.compiler(driver.language).dir(parts.root).timeout(time_limits::COMPILE_C);
     let job = job.args(["-O0", "-g0", "-w", "-Werror=implicit-function-declaration"]);
-    let job = job.args(flags(parts.library, parts.settings)).args(["-c", "-o"]).arg(&object);
+    let job =
+        job.args(flags(parts.library, parts.settings)).args(weak_definitions::flags(parts.library, place)?);
+    let job = job.args(["-c", "-o"]).arg(&object);
     place.done(job.arg(driver.file.as_std_path()), &driver.file)?;
     let needed = undefined(&object)?;
     let own: BTreeSet<&str> =

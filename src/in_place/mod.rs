@@ -13,6 +13,7 @@ pub mod driver;
 pub mod build_site;
 mod patchable;
 mod driver_object;
+mod weak_definitions;
 mod sandboxed_run;
 mod tape;
 pub mod outside;

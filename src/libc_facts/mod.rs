@@ -341,10 +341,10 @@ pub fn for_ports(name: &str) -> ForPorts {
     TABLE.get(without_standard(name)).map(|row| row.ports).or_else(link).unwrap_or(ForPorts::AsOriginal)
 }
 
-/// Prefixes of compiler intrinsics, which stand for instructions.
-const INTRINSICS: [&str; 12] = [
+/// Prefixes of compiler intrinsics, which stand for instructions, and of glibc's functions behind `htole32` and its like.
+const INTRINSICS: [&str; 15] = [
     "_mm_", "_mm256_", "_mm512_", "__sync_", "__atomic_", "__c11_atomic_", "_bswap", "_rotl", "_rotr",
-    "_lrotl", "_lrotr", "__bswap",
+    "_lrotl", "_lrotr", "__bswap", "__uint16_identity", "__uint32_identity", "__uint64_identity",
 ];
 
 /// Names after `__builtin_` that are intrinsics; a libc function with that prefix is judged without it.

@@ -47,6 +47,7 @@ mod drivers_objects;
 mod drivers_outputs;
 mod drivers_padding;
 mod drivers_programs;
+mod drivers_states;
 mod drivers_structs;
 mod drivers_system;
 mod drivers_undefined;

@@ -38,7 +38,7 @@ impl Handles<'_> {
         if !self.is_callable(function) {
             return None;
         }
-        let of = self.record_of(function).or_else(|| self.left_record(function));
+        let of = self.object_of(function);
         let first = of.and_then(|of| self.first_handle(of, function));
         let life = of.map_or(Life::Uses, |of| match first {
             Some(first) if !origins.made.contains(of) && self.fills(function, first) => Life::Makes,
@@ -57,8 +57,9 @@ impl Handles<'_> {
             // An array of structs is no object, and where no function makes an object, the caller makes it up.
             let is_handle = |key: &&str| {
                 let is_array = matches!(param.ty.kind, TypeKind::Array { .. });
-                let is_known =
-                    self.left.contains(key) || self.is_handle(key) && !self.inner.contains_key(*key);
+                let is_known = self.left.contains(key)
+                    || self.is_set_up(key)
+                    || self.is_handle(key) && !self.inner.contains_key(*key);
                 is_known && !is_array && origins.all.contains(*key)
             };
             let of_struct = target(&param.ty).and_then(record).filter(is_handle).map(|_| match first {
@@ -141,6 +142,22 @@ impl Handles<'_> {
         Some((contract, guesses))
     }
 
+    /// The record of the first object among parameters and result.
+    fn object_of(&self, function: &Function) -> Option<&str> {
+        let set_up = || {
+            let all = function.params.iter().filter_map(|param| target(&param.ty).and_then(record));
+            let key = all.filter(|key| self.is_set_up(key)).next()?;
+            self.library.records.get_key_value(key).map(|(key, _)| key.as_str())
+        };
+        self.record_of(function).or_else(|| self.left_record(function)).or_else(set_up)
+    }
+
+    /// Whether a driver has objects of what is behind a pointer that a harness gives numbers.
+    pub fn has_objects(&self, pointer: &CType) -> bool {
+        self.named_object(pointer).is_some()
+            || target(pointer).and_then(record).is_some_and(|key| self.is_set_up(key))
+    }
+
     fn is_callable(&self, function: &Function) -> bool {
         function.unsupported.is_none() && !function.is_variadic && self.is_harmless(function)
     }
@@ -151,8 +168,9 @@ impl Handles<'_> {
         let mut made: BTreeSet<String> = BTreeSet::new();
         for function in &functions {
             let left = self.left_record(function).map(str::to_owned);
-            let of = self.record_of(function).filter(|of| self.life(of, function) == Life::Makes);
-            made.extend(left.into_iter().chain(of.map(str::to_owned)));
+            let of = self.object_of(function).filter(|of| self.life(of, function) == Life::Makes);
+            let added = (0..function.params.len()).filter_map(|index| self.added(function, index));
+            made.extend(left.into_iter().chain(of.map(str::to_owned)).chain(added.map(str::to_owned)));
         }
         let all = functions.iter().filter_map(|of| Some((*of, target(&of.ret).and_then(record)?)));
         let (lent, new): (Vec<_>, Vec<_>) = all.partition(|(function, _)| self.lends(function));

@@ -77,6 +77,15 @@ pub fn named_pointer(ty: &CType) -> Option<&str> {
     (is_name && is_plain).then_some(name)
 }
 
+/// The struct behind a pointer, or the name of a pointer that leads to objects of another kind.
+pub fn object_behind(pointer: &CType) -> Option<&str> {
+    let TypeKind::Pointer(to) = &pointer.kind else { return None };
+    match &to.kind {
+        TypeKind::Record(key) => Some(key),
+        _ => named_pointer(pointer),
+    }
+}
+
 /// Whether the function takes what is behind a `void *` for anything but numbers.
 fn casts_to_other(function: &Function, index: usize) -> bool {
     const NUMBERS: [&str; 12] = [
@@ -131,7 +140,7 @@ impl<'a> Handles<'a> {
             _ if facts.freed => None,
             TypeKind::Int { plain_char: true, .. } if count.is_none() && !facts.writes => Some(Guess::Text),
             TypeKind::Int { bits: 8, .. } => Some(Guess::Bytes(LONG)),
-            TypeKind::Int { .. } | TypeKind::Float { .. } => Some(Guess::Structs(several)),
+            TypeKind::Int { .. } | TypeKind::Float { .. } => Some(Guess::Structs(SEVERAL)),
             TypeKind::Void if !facts.called && !casts_to_other(function, index) => Some(Guess::Bytes(LONG)),
             TypeKind::Record(key) if is_stream(to, key) => {
                 let is_usable = to.spelling.contains("FILE") && !facts.stored;
@@ -140,7 +149,7 @@ impl<'a> Handles<'a> {
             TypeKind::Pointer(_) if is_place => {
                 return self.place(function, index).map(|guess| BTreeMap::from([(index, guess)]));
             }
-            TypeKind::Record(_) if flat(self.library, to) => Some(Guess::Structs(several)),
+            TypeKind::Record(_) if flat(self.library, to) => Some(Guess::Structs(SEVERAL)),
             TypeKind::Record(_) if has_no_pointer(self.library, to) => Some(Guess::EmptyStructs(several)),
             TypeKind::Record(key) if !to.is_const && (facts.writes || facts.stored) => {
                 let is_known = self.library.records.get(key).is_some_and(|record| record.complete);
@@ -234,7 +243,7 @@ impl<'a> Handles<'a> {
     }
 
     /// Whether the function or a callee allocates. One that does not can only lend an object of another owner.
-    pub(super) fn allocates(&self, function: &Function) -> bool {
+    pub fn allocates(&self, function: &Function) -> bool {
         let reached: Vec<&Function> = self.facts.index.reached(function).collect();
         reached.iter().flat_map(|of| &of.externs).any(|name| allocates(name))
             || reached
@@ -252,9 +261,19 @@ impl<'a> Handles<'a> {
     /// Whether a function gets the address of a pointer to an object that there is already.
     fn takes_object(&self, function: &Function, index: usize, key: &str) -> bool {
         let is_object = self.left.contains(key) || self.is_handle(key);
+        // What makes no object can leave no new one there.
         is_object
             && (is_named_as_end(function)
-                || self.first_access(function, index, DEPTH).is_some_and(|access| access != Access::Write))
+                || match self.first_access(function, index, DEPTH) {
+                    Some(access) => access != Access::Write,
+                    None => !self.allocates(function),
+                })
+    }
+
+    /// The struct of which a function adds an object to those that it finds at an address, as to a list.
+    pub(super) fn added<'f>(&self, function: &'f Function, index: usize) -> Option<&'f str> {
+        let key = Self::left_behind(function, index)?;
+        (self.place(function, index) == Some(Guess::ObjectPlace) && self.allocates(function)).then_some(key)
     }
 
     /// What a function, or a callee, does first with what a pointer leads to.

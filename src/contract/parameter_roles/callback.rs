@@ -110,11 +110,24 @@ impl Rules for Callback {
         let (params, ret) = prototype(place.ty)?;
         let is_number =
             |ty: &CType| matches!(ty.kind, TypeKind::Int { .. } | TypeKind::Bool | TypeKind::Enum { .. });
+        let is_pointer = |at: usize| matches!(params.get(at).map(|ty| &ty.kind), Some(TypeKind::Pointer(_)));
+        let is_named = |words: &[&str]| {
+            let own = format!("{} {}", place.param.name, place.ty.spelling).to_ascii_lowercase();
+            words.iter().any(|word| own.contains(word))
+        };
         let answer = match &ret.kind {
             TypeKind::Void => String::new(),
             _ if !is_number(ret) => return None,
             _ if self.order && params.len() >= 2 => "return driver_order(a0, a1);".to_owned(),
-            _ => format!("return ({})driver_answer();", ret.spelling),
+            _ => {
+                let of = match (is_pointer(0), is_pointer(1)) {
+                    (true, true) if is_named(&["equal", "eq_", "_eq"]) => "is_equal(a0, a1)",
+                    (true, true) if is_named(&["compar", "cmp"]) => "compare(a0, a1)",
+                    (true, _) if is_named(&["hash"]) => "hash(a0)",
+                    _ => "answer()",
+                };
+                format!("return ({})driver_{of};", ret.spelling)
+            }
         };
         let named = params.iter().enumerate().map(|(at, ty)| format!("{} a{at}", ty.spelling));
         let named = if params.is_empty() { "void".to_owned() } else { named.collect::<Vec<_>>().join(", ") };

@@ -1,6 +1,7 @@
 use super::digits::{self, Part};
 use super::in_driver::{self, InDriver};
 use super::{Code, Direction, Facts, Keys, Notation, ParameterContext, Rules, Safe, Shape, Slot, Typed};
+use crate::symbol::TypeKind;
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 use serde_json::Value as Json;
@@ -42,6 +43,12 @@ impl Rules for Pointer {
     }
 
     fn in_driver(&self, place: &ParameterContext, _: &str) -> Option<InDriver> {
+        // One byte may be the first of several, such as those that a callee writes.
+        let is_byte = matches!(place.target().kind, TypeKind::Int { bits: 8, .. });
+        if self.direction != Direction::Out && is_byte {
+            let bytes = if place.target().is_const { 256 } else { 16384 };
+            return Some(InDriver::pointer(place, &format!("driver_some({bytes})")));
+        }
         Some(InDriver::memory(place, self.direction, &in_driver::size_behind(place)))
     }
 

@@ -14,6 +14,9 @@ pub struct Room {
     pub nullable: bool,
 }
 
+/// How many elements a driver gives at least: what the objects of other calls hold may decide how many C needs.
+const IN_DRIVER: usize = 1024;
+
 impl Room {
     pub(super) fn read(keys: &Keys) -> Result<Self, String> {
         let direction = keys.direction()?;
@@ -53,7 +56,7 @@ impl Rules for Room {
 
     fn in_driver(&self, place: &ParameterContext, _: &str) -> Option<InDriver> {
         let size = in_driver::size_behind(place);
-        let bytes = format!("{} * {size}", self.len);
+        let bytes = format!("{} * {size}", self.len.max(IN_DRIVER));
         // C that gets no length may look for a NUL.
         let is_text = matches!(place.target().kind, TypeKind::Int { plain_char: true, .. });
         let make = if is_text { "driver_chars" } else { "driver_some" };
