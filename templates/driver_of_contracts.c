@@ -13,13 +13,14 @@
 #include "{{ header }}"
 {%- endfor %}
 
-enum { DRIVER_CALLS = 64, DRIVER_BLOCKS = 1024, DRIVER_KINDS = {{ kinds }}, DRIVER_OBJECTS = 3, DRIVER_BYTES = 1 << 22 };
+enum { DRIVER_CALLS = 64, DRIVER_BLOCKS = 1024, DRIVER_KINDS = {{ kinds }}, DRIVER_OBJECTS = 3, DRIVER_TEXTS = 8, DRIVER_BYTES = 1 << 22 };
 
 /* What is left of the input. */
 static const uint8_t *driver_at;
 static size_t driver_left;
 {%- if adds %}
-/* Where it is not 0, bytes come from a generator that begins with it. */
+/* Whether bytes come from a generator, and its state. */
+static int driver_is_repeating;
 static uint32_t driver_seed;
 {%- endif %}
 
@@ -41,9 +42,9 @@ static void driver_fill(void *to, size_t bytes)
 {
     size_t some = bytes < driver_left ? bytes : driver_left;
 {%- if adds %}
-    for (size_t at = 0; driver_seed && at < bytes; at++)
+    for (size_t at = 0; driver_is_repeating && at < bytes; at++)
         ((uint8_t *)to)[at] = (uint8_t)((driver_seed = driver_seed * 1664525 + 1013904223) >> 24);
-    if (driver_seed)
+    if (driver_is_repeating)
         return;
 {%- endif %}
     memset(to, 0, bytes);
@@ -233,25 +234,25 @@ static inline void *driver_padded(unsigned long long rows, size_t bytes)
     return block;
 }
 
-/* How many bytes a call needs where it may write more than it reads: as many as the largest of these, which functions of
- * the library returned. */
+/* How many bytes a call may write that reads so many: at least as many as the library's own functions said, unless they
+ * meant an error. */
 static inline size_t driver_needed(size_t bytes, const size_t *sizes, size_t count)
 {
-    size_t needed = count ? bytes : 2 * bytes + 1024;
+    size_t needed = 2 * bytes + 1024;
     for (size_t at = 0; at < count; at++)
-        if (sizes[at] > needed)
+        if (sizes[at] > needed && sizes[at] <= DRIVER_BYTES / 4)
             needed = sizes[at];
     return needed;
 }
 
-/* The same in memory that may be larger. */
-static inline void *driver_roomy(size_t room, size_t bytes)
+/* A block of this size that begins with these bytes. */
+static inline void *driver_enlarged(const void *data, size_t bytes, size_t room)
 {
-    void *block = driver_zeros(room), *data = driver_data(bytes);
-    return block && data ? memcpy(block, data, bytes) : NULL;
+    void *block = data ? driver_zeros(room) : NULL;
+    return block ? memcpy(block, data, bytes) : NULL;
 }
 
-/* The same; the input fills its start, mostly less than 64 bytes. */
+/* A block; the input fills its start, mostly less than 64 bytes. */
 static inline void *driver_some(size_t bytes)
 {
     void *block = driver_zeros(bytes);
@@ -331,9 +332,8 @@ static inline void *driver_text(size_t most, const char *const *texts, size_t co
 /* The address of a pointer to a text; more of them may follow, and NULL behind the last one. */
 static inline void **driver_texts(void)
 {
-    enum { MOST = 8 };
-    size_t count = driver_number(1) % MOST;
-    void **texts = driver_zeros((MOST + 1) * sizeof *texts);
+    size_t count = driver_number(1) % DRIVER_TEXTS;
+    void **texts = driver_zeros((DRIVER_TEXTS + 1) * sizeof *texts);
     for (size_t at = 0; texts && at < count + (count == 0); at++)
         texts[at] = driver_text(4096, NULL, 0);
     return texts;
@@ -557,10 +557,12 @@ static void driver_repeat(size_t choice)
 {
     static const unsigned char adds[] = { {{- adding | join(", ") -}} };
     size_t times = driver_number(1);
-    driver_seed = 1 + (uint32_t)driver_number(2);
-    for (; times > 0 && adds[choice] && !driver_is_full; times--)
+    driver_seed = (uint32_t)driver_number(2);
+    driver_is_repeating = 1;
+    /* Later calls need memory, too. */
+    for (; times > 0 && adds[choice] && driver_block_count < DRIVER_BLOCKS / 2 && driver_bytes < DRIVER_BYTES / 2; times--)
         driver_call(choice);
-    driver_seed = 0;
+    driver_is_repeating = 0;
 }
 {%- endif %}
 

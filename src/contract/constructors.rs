@@ -102,7 +102,7 @@ pub(super) fn record(ty: &CType) -> Option<&str> {
 }
 
 /// Whether the name has one of the words: `list_init`, `initList`, `xReset2`.
-pub(super) fn is_named(name: &str, wanted: &[&str]) -> bool {
+pub fn is_named(name: &str, wanted: &[&str]) -> bool {
     words(name).iter().any(|word| wanted.contains(&word.as_str()))
 }
 

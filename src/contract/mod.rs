@@ -20,7 +20,7 @@ pub mod state;
 pub mod roles_from_calls;
 mod safe_signature;
 pub mod infer;
-mod constructors;
+pub mod constructors;
 mod borrowed;
 mod likely;
 pub mod target;

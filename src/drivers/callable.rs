@@ -46,10 +46,15 @@ impl Callable<'_> {
         self.guesses.values().any(|guess| *guess == Guess::ObjectPlace) && is_named_as_end(self.function)
     }
 
-    /// The structs of objects that it finds at an address, and leaves one there: the first element of a list.
-    pub fn places(&self) -> impl Iterator<Item = &str> {
+    /// The parameters that are addresses of pointers to objects, which the call may replace, with the kind of object: the first
+    /// element of a list.
+    pub fn places(&self) -> impl Iterator<Item = (usize, &str)> {
         let places = self.guesses.iter().filter(|(_, guess)| **guess == Guess::ObjectPlace);
-        places.filter_map(|(at, _)| Handles::left_behind(self.function, *at)).filter(|_| !self.ends_object())
+        let places = places.filter(|_| !self.ends_object());
+        places.filter_map(|(at, _)| match &self.function.params[*at].ty.kind {
+            TypeKind::Pointer(pointer) => Some((*at, object_behind(pointer)?)),
+            _ => None,
+        })
     }
 
     /// A number beside the length of a buffer that C reads: where nothing has tried the contract, there may be that many rows.
@@ -137,7 +142,7 @@ fn callable<'l>(
     };
     // The new element belongs to the list.
     let returned = object_behind(&function.ret);
-    callable.lends |= returned.is_some() && callable.places().any(|of| Some(of) == returned);
+    callable.lends |= returned.is_some() && callable.places().any(|(_, of)| Some(of) == returned);
     Some(callable)
 }
 

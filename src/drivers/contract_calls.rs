@@ -37,12 +37,22 @@ pub struct Call {
     has_outputs: bool,
     /// Whether it may be called many times on end.
     adds: bool,
+    /// The same call without calls of functions that say how large memory must be, which a driver may not know.
+    #[serde(skip)]
+    pub without_sizes: Option<Box<Call>>,
 }
 
 /// The calls of these functions: of those whose arguments can be made.
 pub fn calls(all: &[Callable]) -> Vec<Call> {
     let kinds = Kinds::of_all(all);
-    all.iter().filter_map(|one| call(one, &rooms(all, one), &kinds)).collect()
+    let call = |one: &Callable| {
+        let rooms = rooms(all, one);
+        let has_sizes = rooms.values().any(|sizes| !sizes.is_empty());
+        let without: Rooms = rooms.keys().map(|at| (*at, Vec::new())).collect();
+        let plain = has_sizes.then(|| call(one, &without, &kinds)).flatten().map(Box::new);
+        Some(Call { without_sizes: plain, ..call(one, &rooms, &kinds)? })
+    };
+    all.iter().filter_map(call).collect()
 }
 
 /// The text of a driver with these calls, and texts of examples, which are literals of C. `all` has all functions, so that objects keep their kinds.
@@ -57,7 +67,8 @@ pub fn text(all: &[Callable], headers: &[String], calls: &[Call], examples: &[St
         |error: minijinja::Error| Error::new(ErrorKind::Internal, format!("driver_of_contracts.c: {error}"));
     let values = context! {
         headers => Serde(headers), examples => Serde(examples), calls => Serde(calls), ends => Serde(ends),
-        kinds => kinds.count.max(1), lent => kinds.has_lent(), lists => kinds.has_lists(), streams => calls.iter().any(|call| call.has_stream),
+        kinds => kinds.count.max(1), lent => kinds.has_lent(), lists => kinds.has_lists(),
+        streams => calls.iter().any(|call| call.has_stream),
         outputs => calls.iter().any(|call| call.has_outputs),
         adding => calls.iter().map(|call| u8::from(call.adds)).collect::<Vec<_>>(),
         adds => calls.iter().any(|call| call.adds),
@@ -67,18 +78,18 @@ pub fn text(all: &[Callable], headers: &[String], calls: &[Call], examples: &[St
 
 fn call(one: &Callable, rooms: &Rooms, kinds: &Kinds) -> Option<Call> {
     let Callable { function, contract, .. } = one;
-    let mut text = Text::default();
+    let list = one.places().next().map(|(at, of)| (variable(&function.params[at].name), of.to_owned()));
+    let mut text = Text { list, ..Text::default() };
     let (mut arguments, mut lengths) = (Vec::new(), Vec::new());
     for (at, (param, of)) in contract.params.iter().zip(&function.params).enumerate() {
         let lines_before = text.before.len();
         let argument = match &param.role {
             _ if one.guesses.contains_key(&at) => {
                 let (before, after, argument) = made_up(one, at, kinds)?;
-                if one.guesses[&at] == Guess::ObjectPlace && !one.ends_object() {
-                    text.list = Some(variable(&of.name));
-                }
                 text.makes |= one.left_behind().any(|(place, _)| place == at);
-                text.before.extend(before);
+                // Elements of a list need the list.
+                let is_list = one.guesses[&at] == Guess::ObjectPlace;
+                if is_list { &mut lengths } else { &mut text.before }.extend(before);
                 text.after.extend(after);
                 argument
             }
@@ -88,7 +99,9 @@ fn call(one: &Callable, rooms: &Rooms, kinds: &Kinds) -> Option<Call> {
                 let unique = format!("driver_{}_{}", function.c_name, param.name);
                 let InDriver { functions, before, argument } = role.in_driver(&place, &unique)?;
                 text.functions.extend(functions);
-                let padded = one.padded(at).map(|beside| format!("driver_padded({}, ", variable(beside)));
+                let sizes = rooms.get(&at);
+                let padded = one.padded(at).filter(|_| sizes.is_none());
+                let padded = padded.map(|beside| format!("driver_padded({}, ", variable(beside)));
                 let padded = |line: String| match &padded {
                     Some(padded) => DATA.iter().fold(line, |line, data| line.replace(data, padded)),
                     None => line,
@@ -98,7 +111,6 @@ fn call(one: &Callable, rooms: &Rooms, kinds: &Kinds) -> Option<Call> {
                 let is_first = role.length().is_some() || is_number;
                 let before = before.into_iter().map(padded);
                 let before = before.flat_map(|line| {
-                    let sizes = rooms.get(&at);
                     let roomy = sizes.and_then(|sizes| with_room(&line, &param.name, sizes));
                     roomy.map_or_else(|| vec![line], Vec::from)
                 });
@@ -141,6 +153,7 @@ fn call(one: &Callable, rooms: &Rooms, kinds: &Kinds) -> Option<Call> {
         has_stream: one.guesses.values().any(|guess| *guess == Guess::Stream),
         has_outputs: text.has_outputs,
         adds: one.adds,
+        without_sizes: None,
     })
 }
 
@@ -170,7 +183,11 @@ fn made_up(one: &Callable, at: usize, kinds: &Kinds) -> Option<(Vec<String>, Opt
                 false => format!("void **{name} = driver_own((const int[]){{{kind}}}, 1);"),
             };
             let ended = one.ends_object().then(|| format!("*{name} = NULL;"));
-            return Some((vec![find, format!("if (!{name}) break;")], ended, format!("(void *){name}")));
+            let others = one.places().map(|(at, _)| variable(&one.function.params[at].name));
+            let others = others.take_while(|other| *other != name);
+            let same = others.map(|other| format!("if ({name} == {other}) break;"));
+            let before = [find, format!("if (!{name}) break;")].into_iter().chain(same).collect();
+            return Some((before, ended, format!("(void *){name}")));
         }
         Guess::TextPlace => format!("void **{name} = driver_texts();"),
         Guess::Structs(count) => format!("void *{name} = driver_some({count} * {});", size()),
@@ -203,8 +220,8 @@ struct Text {
     first: Vec<String>,
     before: Vec<String>,
     after: Vec<String>,
-    /// The variable with the address of a pointer to an object, which the call may replace.
-    list: Option<String>,
+    /// The variable with the address of a pointer to an object, which the call may replace, and the kind of object.
+    list: Option<(String, String)>,
     /// The variables of the objects that it gets, and whether they are gone after it.
     objects: Vec<(String, bool)>,
     /// Whether it leaves an object at an address that it gets.
@@ -236,7 +253,7 @@ impl Text {
         }
         let is_part = one.removes.contains(&at) && handle.life == Life::Uses && kinds.is_lent(&of.ty);
         let owner = self.objects.first().filter(|(_, ends)| is_part && !ends).map(|(name, _)| name.clone());
-        let list = self.list.clone().filter(|_| kinds.is_lent(&of.ty));
+        let list = self.list_of(&of.ty).filter(|_| kinds.is_lent(&of.ty));
         let find = match life {
             Life::Uses if list.is_some() => Find::Own(list),
             Life::Ends => Find::Own(list.or(owner)),
@@ -294,7 +311,8 @@ impl Text {
                     self.first.push(format!("if (!driver_new({kind})) break;"));
                 }
                 let owner = self.objects.iter().find(|(_, ends)| !ends).map(|(name, _)| name);
-                let owner = self.list.as_ref().or(owner).map_or("NULL", |name| name);
+                let list = self.list_of(&one.function.ret);
+                let owner = list.as_ref().or(owner).map_or("NULL", |name| name);
                 self.after.push(match one.lends {
                     true => format!("driver_borrow({kind}, driver_made, {owner});"),
                     false => format!("driver_keep({kind}, driver_made);"),
@@ -312,6 +330,12 @@ impl Text {
             (_, TypeKind::Void) => format!("{called};"),
             _ => format!("(void){called};"),
         })
+    }
+
+    /// The variable of the list of such objects.
+    fn list_of(&self, pointer: &CType) -> Option<String> {
+        let list = self.list.as_ref().filter(|(_, of)| object_behind(pointer) == Some(of));
+        list.map(|(name, _)| name.clone())
     }
 
     fn handle(
@@ -341,7 +365,7 @@ impl Text {
             self.before.push(format!("{spelling} {name} = {object};"));
         }
         if life == Life::Ends {
-            self.after.push(match &self.list {
+            self.after.push(match self.list_of(ty) {
                 // The list may begin with another one by now.
                 Some(_) => format!("if ({name} && *{place} == (void *){name}) *{place} = NULL;"),
                 None => format!("if ({name}) *{place} = NULL;"),

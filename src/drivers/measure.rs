@@ -17,6 +17,7 @@ use crate::platform::process::Interrupt;
 use crate::project::Project;
 use crate::symbol::{Function, Library, SymbolName};
 use crate::verdict::Share;
+use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -118,25 +119,26 @@ pub(super) type InputsOf<'a> = &'a (dyn Fn(&Driven, Number) -> Result<Vec<PathBu
 /// The drivers with their programs, the functions with their inputs, how many calls are judged, and Ctrl-C.
 type JudgeAll<'a> = ((&'a [Driven], &'a [PathBuf]), (&'a [Number], InputsOf<'a>), Enough, &'a Interrupt);
 
-/// Judges the candidates of these functions with all drivers that reach them, several functions at a time; with each
-/// the numbers of judged calls by driver.
+/// Judges the candidates of these functions with all drivers that reach them, several functions and drivers at a time; with
+/// each the numbers of judged calls by driver.
 pub(super) fn judge_all(
     step: String,
     ((drivers, programs), (functions, inputs), enough, interrupt): JudgeAll,
     reporter: &mut dyn Reporter,
 ) -> Result<Vec<(Judged, Vec<u64>)>> {
     let judge = |number: &Number| {
-        let (mut judged, mut by_driver) = (Judged::default(), Vec::new());
-        for (driven, program) in drivers.iter().zip(programs) {
+        let with = |(driven, program): (&Driven, &PathBuf)| {
             let inputs = inputs(driven, *number)?;
             let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
-            let one = match inputs.is_empty() {
-                true => Judged::default(),
-                false => run::judge(program, *number, &inputs, enough, interrupt)?,
-            };
-            by_driver.push(one.judged);
-            judged.add(one);
-        }
+            match inputs.is_empty() {
+                true => Ok(Judged::default()),
+                false => run::judge(program, *number, &inputs, enough, interrupt),
+            }
+        };
+        let all = drivers.par_iter().zip(programs).map(with).collect::<Result<Vec<Judged>>>()?;
+        let by_driver = all.iter().map(|one| one.judged).collect();
+        let mut judged = Judged::default();
+        all.into_iter().for_each(|one| judged.add(one));
         Ok((judged, by_driver))
     };
     side_by_side(step, functions, reporter, judge)

@@ -47,6 +47,9 @@ impl Kinds {
                 }
             }
         }
+        for (_, key) in all.iter().flat_map(Callable::places) {
+            of.entry(key.to_owned()).or_default();
+        }
         let (mut count, mut made) = (0, BTreeSet::new());
         for (key, (makers, first)) in &mut of {
             *first = count;
@@ -54,8 +57,9 @@ impl Kinds {
             made.extend((!makers.is_empty() || given.contains(key.as_str())).then(|| key.clone()));
         }
         let made_from = made_from(all);
-        let from_null = all.iter().flat_map(Callable::places).filter(|key| !returned.contains(key));
-        let from_null = from_null.filter(|key| of.get(*key).is_none_or(|(makers, _)| makers.is_empty()));
+        let from_null = all.iter().flat_map(Callable::places).map(|(_, key)| key);
+        let from_null = from_null.filter(|key| !returned.contains(key));
+        let from_null = from_null.filter(|key| of.get(*key).is_some_and(|(makers, _)| makers.is_empty()));
         let from_null: BTreeSet<String> = from_null.map(str::to_owned).collect();
         made.extend(from_null.iter().cloned());
         Self { from_null, lent: lent.into_iter().map(str::to_owned).collect(), of, made, made_from, count }

@@ -2,18 +2,20 @@
 
 use super::focus::{fuzz_anew, fuzz_on};
 use super::measure::{CALLS, InputsOf, enough_of, judge_all};
+use super::side_by_side::side_by_side;
 use super::{Driven, Report, Work};
 use crate::count::count;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::in_place::build;
 use crate::in_place::candidates::{Candidates, Ports};
-use crate::in_place::difference::{Difference, Told};
+use crate::in_place::difference::Told;
 use crate::in_place::driver::Driver;
 use crate::in_place::focus::Wanted;
-use crate::in_place::run::{self, Enough, Judged, Number, Replaced};
+use crate::in_place::run::{self, Enough, Judged, Number};
 use crate::in_place::typed::{Meaning, meaning};
 use crate::in_place::values::Differing;
+use crate::in_place::whole_runs::{self, Replaced};
 use crate::platform::process::Interrupt;
 use crate::project::port_for_c::{File, port_for_c};
 use crate::project::ported::Ported;
@@ -21,6 +23,7 @@ use crate::project::{FunctionPlan, Project};
 use crate::rust::stub_text::candidates_capi_file;
 use crate::symbol::{Function, SymbolName};
 use crate::verdict::CallInPlace;
+use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -281,30 +284,32 @@ impl<'a> PortsBuilt<'a> {
         enough_of(config, config.grade.executions.max(CALLS * MORE_OF_INPUT))
     }
 
-    /// Runs the drivers with a port in C's place, each on its inputs that reach the function; with what came of it the
-    /// number of inputs.
+    /// Runs the drivers with each of these ports in C's place, on their inputs that reach the function; with what came of it
+    /// the number of inputs.
     ///
     /// # Errors
     /// `Internal` if a program does not start, and Ctrl-C.
-    pub fn replace(&self, function: Number) -> Result<(Replaced, u64)> {
-        let (mut all, mut count) = (Replaced::default(), 0);
-        for (driven, program) in self.report.drivers.iter().zip(&self.programs) {
-            let inputs = driven.inputs_of(function);
-            if inputs.is_empty() {
-                continue;
-            }
-            count += inputs.len() as u64;
-            let one = run::replace(program, function, &inputs, self.interrupt)?;
-            all.agreed += one.agreed;
-            all.unsteady += one.unsteady;
-            let is_end = |told: &Told| told.difference == Difference::Whole;
-            all.differs = match (all.differs, one.differs) {
-                (Some(first), Some(other)) if is_end(&first) => Some(other),
-                (first, other) => first.or(other),
+    pub fn replace(&self, functions: &[Number], reporter: &mut dyn Reporter) -> Result<Vec<(Replaced, u64)>> {
+        let (drivers, programs, interrupt) = (&self.report.drivers, &self.programs, self.interrupt);
+        let replace = |function: &Number| {
+            let with = |(driven, program): (&Driven, &PathBuf)| {
+                let inputs = driven.inputs_of(*function);
+                match inputs.is_empty() {
+                    true => Ok((Replaced::default(), 0)),
+                    false => Ok((
+                        whole_runs::replace(program, *function, &inputs, interrupt)?,
+                        inputs.len() as u64,
+                    )),
+                }
             };
-            all.broke = all.broke.or(one.broke);
-        }
-        Ok((all, count))
+            let all = drivers.par_iter().zip(programs).map(with).collect::<Result<Vec<_>>>()?;
+            let count = all.iter().map(|(_, count)| count).sum();
+            let mut replaced = Replaced::default();
+            all.into_iter().for_each(|(one, _)| replaced.add(one));
+            Ok((replaced, count))
+        };
+        let step = format!("running the drivers with {} in C's place", count(functions.len(), "port"));
+        side_by_side(step, functions, reporter, replace)
     }
 
     /// Judges a port on one input of a driver.
@@ -328,7 +333,7 @@ impl<'a> PortsBuilt<'a> {
             let enough = Enough { fails_allocations, ..self.enough() };
             return run::judge(program, function, &[&file], enough, self.interrupt);
         }
-        let replaced = run::replace(program, function, &[&file], self.interrupt)?;
+        let replaced = whole_runs::replace(program, function, &[&file], self.interrupt)?;
         let killed = replaced.differs.into_iter().map(|told| (0, told)).collect();
         Ok(Judged { judged: replaced.agreed, killed, broke: replaced.broke, ..Judged::default() })
     }

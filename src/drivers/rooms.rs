@@ -2,12 +2,13 @@
 //! bytes that are compressed, and functions such as `compressBound` say how many.
 
 use super::callable::Callable;
+use crate::contract::constructors::is_named;
 use crate::contract::parameter_roles::in_driver::variable;
 use crate::contract::parameter_roles::{Direction, Role};
 use crate::symbol::{CType, Linkage, Param, TypeKind};
 use std::collections::BTreeMap;
 
-/// Parts of the names of functions that return a number of bytes.
+/// Words in the names of functions that return a number of bytes.
 const SIZES: [&str; 4] = ["bound", "size", "max", "worst"];
 
 /// What makes memory for C.
@@ -21,28 +22,43 @@ pub(super) fn rooms(all: &[Callable], one: &Callable) -> Rooms {
     if one.is_edited {
         return Rooms::new();
     }
-    let doubtful = (0..one.contract.params.len()).filter_map(|at| {
-        let length = match &one.contract.params[at].role {
-            Role::Buffer(buffer)
-                if buffer.direction != Direction::In && is_also_of_input(one, &buffer.length) =>
-            {
-                Some(&*buffer.length)
-            }
-            Role::Room(room) if room.direction != Direction::In => None,
-            Role::Pointer(pointer) if pointer.direction != Direction::Out => only_input(one),
+    let needs = |at: usize| {
+        let room = Room::of(one, at)?;
+        let sizes: Vec<String> = all.iter().filter_map(|size| size_call(size, one, room.length)).collect();
+        (room.is_shared || !sizes.is_empty()).then_some((at, sizes))
+    };
+    (0..one.contract.params.len()).filter_map(needs).collect()
+}
+
+/// Memory for bytes that may have to be larger than the contract says.
+#[derive(Debug)]
+struct Room<'a> {
+    /// The number of bytes that the call reads.
+    length: Option<&'a str>,
+    /// Whether that is the memory's own length as well. Else its size is unknown, and what the contract says is much.
+    is_shared: bool,
+}
+
+impl<'a> Room<'a> {
+    fn of(one: &'a Callable, at: usize) -> Option<Self> {
+        match &one.function.params[at].ty.kind {
+            TypeKind::Pointer(of) if is_byte_or_void(of) && !of.is_const => {}
             _ => return None,
-        };
-        let to = match &one.function.params[at].ty.kind {
-            TypeKind::Pointer(of) => Some(of),
+        }
+        match &one.contract.params[at].role {
+            Role::Buffer(buffer) => {
+                let is_shared = buffer.direction != Direction::In && is_also_of_input(one, &buffer.length);
+                is_shared.then_some(Self { length: Some(&buffer.length), is_shared })
+            }
+            Role::Room(room) if room.direction != Direction::In => {
+                Some(Self { length: None, is_shared: false })
+            }
+            Role::Pointer(pointer) if pointer.direction != Direction::Out => {
+                Some(Self { length: only_input(one), is_shared: false })
+            }
             _ => None,
-        };
-        let is_bytes = to.is_some_and(|of| is_byte(of) && !of.is_const);
-        let sizes: Vec<String> = all.iter().filter_map(|size| call(size, one, length)).collect();
-        // Memory of unknown size is meant to be large enough.
-        let is_shared = one.contract.params[at].role.buffer().is_some();
-        (is_bytes && (is_shared || !sizes.is_empty())).then_some((at, sizes))
-    });
-    doubtful.collect()
+        }
+    }
 }
 
 /// The length of the bytes that a function reads, if it reads only one buffer.
@@ -58,25 +74,25 @@ fn is_also_of_input(one: &Callable, length: &str) -> bool {
     buffers.any(|buffer| buffer.length == length && buffer.direction == Direction::In)
 }
 
-/// The call of a function that returns a size, with numbers that another function gets.
-fn call(size: &Callable, one: &Callable, length: Option<&str>) -> Option<String> {
+/// The call of a function that returns a size and does nothing else, with numbers that another function gets.
+fn size_call(size: &Callable, one: &Callable, length: Option<&str>) -> Option<String> {
     let function = size.function;
-    let name = function.c_name.to_ascii_lowercase();
-    let is_size = SIZES.iter().any(|part| name.contains(part))
+    let is_size = is_named(&function.c_name, &SIZES)
         && matches!(function.ret.kind, TypeKind::Int { bits: 32.., .. })
         && function.linkage == Linkage::External
+        && function.globals_written.is_empty()
+        && function.externs.is_empty()
+        && size.contract.require.is_empty()
         && function.name != one.function.name;
-    let numbers: Vec<&Param> =
-        one.function.params.iter().filter(|param| matches!(param.ty.kind, TypeKind::Int { .. })).collect();
+    let is_number = |param: &&Param| matches!(param.ty.kind, TypeKind::Int { .. });
     let argument = |param: &Param| {
-        let same = numbers.iter().find(|number| number.name == param.name).map(|number| &*number.name);
+        let same = one.function.params.iter().filter(is_number).find(|number| number.name == param.name);
         let only = length.filter(|_| function.params.len() == 1);
-        matches!(param.ty.kind, TypeKind::Int { .. }).then_some(same.or(only)?).map(variable)
+        is_number(&param).then_some(same.map(|number| &*number.name).or(only)?).map(variable)
     };
     let arguments: Option<Vec<String>> = function.params.iter().map(argument).collect();
-    arguments
-        .filter(|_| is_size)
-        .map(|arguments| format!("(size_t){}({})", function.c_name, arguments.join(", ")))
+    let arguments = arguments.filter(|_| is_size)?.join(", ");
+    Some(format!("(size_t){}({arguments})", function.c_name))
 }
 
 /// The lines of an argument, with more memory: its size first.
@@ -90,7 +106,7 @@ pub(super) fn with_room(line: &str, param: &str, sizes: &[String]) -> Option<[St
     };
     Some([
         format!("size_t {room} = driver_needed({bytes}, {known});"),
-        format!("{}driver_roomy({room}, {bytes});", &line[..at]),
+        format!("{}driver_enlarged({maker}{bytes}), {bytes}, {room});", &line[..at]),
     ])
 }
 
@@ -99,6 +115,6 @@ pub(super) fn variable_of(param: &str) -> String {
     format!("{}_room", variable(param))
 }
 
-fn is_byte(ty: &CType) -> bool {
+fn is_byte_or_void(ty: &CType) -> bool {
     matches!(ty.kind, TypeKind::Int { bits: 8, .. } | TypeKind::Void)
 }

@@ -35,6 +35,7 @@ pub mod focus;
 pub mod difference;
 pub mod watched;
 pub mod run;
+pub mod whole_runs;
 pub mod values;
 mod pointee_type;
 mod nested_difference;

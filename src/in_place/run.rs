@@ -2,7 +2,7 @@
 
 use super::watched::Call;
 use crate::error::{Error, ErrorKind, Result};
-use crate::in_place::difference::{Difference, Told, parse};
+use crate::in_place::difference::{Told, parse};
 use crate::in_place::sandboxed_run;
 use crate::platform::process::{Exit, Interrupt, Job, Output};
 use std::collections::btree_map::Entry;
@@ -231,64 +231,8 @@ pub fn watch(
     Ok(calls.collect())
 }
 
-/// What whole runs with a port in C's place gave.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Replaced {
-    /// Inputs on which the driver leaves the same as with C.
-    pub agreed: u64,
-    /// Inputs on which the driver does not even leave the same with C twice.
-    pub unsteady: u64,
-    /// The first one on which it does not; the end of a run only where nothing else differs.
-    pub differs: Option<Told>,
-    pub broke: Option<String>,
-}
-
-/// Runs a driver on inputs with the port in C's place.
-///
-/// # Errors
-/// `Internal` if the program does not start, and Ctrl-C.
-pub fn replace(
-    program: &Path,
-    function: Number,
-    inputs: &[&Path],
-    interrupt: &Interrupt,
-) -> Result<Replaced> {
-    let output =
-        scripted(program, (script(&format!("replace {function}"), inputs), inputs), LIMIT, interrupt)?;
-    let mut replaced = Replaced::default();
-    for words in report(&String::from_utf8_lossy(&output.report)) {
-        match words[..] {
-            ["agrees", _] => replaced.agreed += 1,
-            ["unsteady", _] => replaced.unsteady += 1,
-            // The run with the port has only a guess of how long C takes.
-            ["replaced", _, how, ..] if how.parse() == Ok(Difference::Hang as u8) => {
-                replaced.broke = Some("it does not return in two seconds".to_owned());
-            }
-            ["replaced", input, how, ref said @ ..] if how != "0" || replaced.differs.is_none() => {
-                let how = how.parse().ok().and_then(Difference::from_repr);
-                replaced.differs = Some(Told {
-                    difference: how.unwrap_or(Difference::Whole),
-                    input: nth(inputs, input),
-                    call: 0,
-                    failing: None,
-                    other_answer: None,
-                    excuse: None,
-                    places: Vec::new(),
-                    excused: Vec::new(),
-                    results: None,
-                    said: said.join(" "),
-                });
-            }
-            _ => {}
-        }
-    }
-    started(program, &output)?;
-    replaced.broke = replaced.broke.take().or_else(|| broke(&output, inputs));
-    Ok(replaced)
-}
-
 /// How a program ended before its time, and on which input.
-fn broke(output: &Output, inputs: &[&Path]) -> Option<String> {
+pub(super) fn broke(output: &Output, inputs: &[&Path]) -> Option<String> {
     let text = String::from_utf8_lossy(&output.report);
     let (mut on, mut has_exited) = (None, false);
     for words in report(&text) {
@@ -327,7 +271,7 @@ fn meaning(signal: i32) -> &'static str {
     }
 }
 
-fn script(first: &str, inputs: &[&Path]) -> String {
+pub(super) fn script(first: &str, inputs: &[&Path]) -> String {
     let mut script = format!("{first}\n");
     for input in inputs {
         line(&mut script, format_args!("input {}", input.display()));
@@ -335,7 +279,7 @@ fn script(first: &str, inputs: &[&Path]) -> String {
     script
 }
 
-fn nth(inputs: &[&Path], number: &str) -> PathBuf {
+pub(super) fn nth(inputs: &[&Path], number: &str) -> PathBuf {
     inputs.get(parse(number).wrapping_sub(1)).copied().unwrap_or(Path::new("")).to_owned()
 }
 
@@ -350,7 +294,7 @@ fn line(script: &mut String, arguments: std::fmt::Arguments) {
 }
 
 /// Runs a script, which names these inputs.
-fn scripted(
+pub(super) fn scripted(
     program: &Path,
     script: (String, &[&Path]),
     timeout: Duration,
@@ -378,11 +322,11 @@ fn scripted_with(
 }
 
 /// The lines of a report; a panic's text may be cut inside of a character.
-fn report(text: &str) -> Vec<Vec<&str>> {
+pub(super) fn report(text: &str) -> Vec<Vec<&str>> {
     text.lines().map(|line| line.split_whitespace().collect()).collect()
 }
 
-fn started(program: &Path, output: &Output) -> Result<()> {
+pub(super) fn started(program: &Path, output: &Output) -> Result<()> {
     if !output.report.is_empty() {
         return Ok(());
     }

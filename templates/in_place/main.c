@@ -336,7 +336,7 @@ int main(int count, char **words)
             work.enough = calls;
             begin_function(&work, WATCHES, number, WATCH_MS, WATCH_MS);
         } else if (sscanf(line, "replace %lu", &number) == 1) {
-            begin_function(&work, REPLACES, number, REPLACE_MS, REPLACE_MS);
+            begin_function(&work, REPLACES, number, REPLACE_MS, 3 * REPLACE_MS);
         } else if (strncmp(line, "input ", 6) == 0) {
             run(&work, line + 6);
         } else {

@@ -145,8 +145,8 @@ impl Handles<'_> {
     /// The record of the first object among parameters and result.
     fn object_of(&self, function: &Function) -> Option<&str> {
         let set_up = || {
-            let all = function.params.iter().filter_map(|param| target(&param.ty).and_then(record));
-            let key = all.filter(|key| self.is_set_up(key)).next()?;
+            let mut all = function.params.iter().filter_map(|param| target(&param.ty).and_then(record));
+            let key = all.find(|key| self.is_set_up(key))?;
             self.library.records.get_key_value(key).map(|(key, _)| key.as_str())
         };
         self.record_of(function).or_else(|| self.left_record(function)).or_else(set_up)

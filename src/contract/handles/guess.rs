@@ -261,13 +261,12 @@ impl<'a> Handles<'a> {
     /// Whether a function gets the address of a pointer to an object that there is already.
     fn takes_object(&self, function: &Function, index: usize, key: &str) -> bool {
         let is_object = self.left.contains(key) || self.is_handle(key);
-        // What makes no object can leave no new one there.
-        is_object
-            && (is_named_as_end(function)
-                || match self.first_access(function, index, DEPTH) {
-                    Some(access) => access != Access::Write,
-                    None => !self.allocates(function),
-                })
+        let finds_one = || match self.first_access(function, index, DEPTH) {
+            Some(access) => access != Access::Write,
+            // What makes no object can leave no new one there.
+            None => !self.allocates(function),
+        };
+        is_object && (is_named_as_end(function) || finds_one())
     }
 
     /// The struct of which a function adds an object to those that it finds at an address, as to a list.

@@ -1,5 +1,6 @@
 use super::in_driver::InDriver;
 use super::{Code, Facts, Form, Keys, Notation, ParameterContext, Rules, Slot, Typed};
+use crate::contract::constructors::is_named;
 use crate::symbol::{CType, TypeKind};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -111,23 +112,21 @@ impl Rules for Callback {
         let is_number =
             |ty: &CType| matches!(ty.kind, TypeKind::Int { .. } | TypeKind::Bool | TypeKind::Enum { .. });
         let is_pointer = |at: usize| matches!(params.get(at).map(|ty| &ty.kind), Some(TypeKind::Pointer(_)));
-        let is_named = |words: &[&str]| {
-            let own = format!("{} {}", place.param.name, place.ty.spelling).to_ascii_lowercase();
-            words.iter().any(|word| own.contains(word))
+        // The name of the parameter, or else of its type, says what the library expects of it.
+        let is_about = |name: &str| match (is_pointer(0), is_pointer(1)) {
+            (true, true) if is_named(name, &["equal", "equals", "eq"]) => Some("is_equal(a0, a1)"),
+            (true, true) if is_named(name, &["compare", "comparator", "cmp"]) => Some("compare(a0, a1)"),
+            (true, false) if is_named(name, &["hash"]) => Some("hash(a0)"),
+            _ => None,
         };
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let named = is_about(&place.param.name)
+            .or_else(|| is_about(&place.ty.spelling).filter(|_| place.ty.spelling.chars().all(is_name)));
         let answer = match &ret.kind {
             TypeKind::Void => String::new(),
             _ if !is_number(ret) => return None,
             _ if self.order && params.len() >= 2 => "return driver_order(a0, a1);".to_owned(),
-            _ => {
-                let of = match (is_pointer(0), is_pointer(1)) {
-                    (true, true) if is_named(&["equal", "eq_", "_eq"]) => "is_equal(a0, a1)",
-                    (true, true) if is_named(&["compar", "cmp"]) => "compare(a0, a1)",
-                    (true, _) if is_named(&["hash"]) => "hash(a0)",
-                    _ => "answer()",
-                };
-                format!("return ({})driver_{of};", ret.spelling)
-            }
+            _ => format!("return ({})driver_{};", ret.spelling, named.unwrap_or("answer()")),
         };
         let named = params.iter().enumerate().map(|(at, ty)| format!("{} a{at}", ty.spelling));
         let named = if params.is_empty() { "void".to_owned() } else { named.collect::<Vec<_>>().join(", ") };

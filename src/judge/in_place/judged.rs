@@ -8,8 +8,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::Reporter;
 use crate::fuzz::build::static_library::Checks;
 use crate::in_place::difference::Difference;
-use crate::in_place::run::{Number, Replaced};
+use crate::in_place::run::Number;
 use crate::in_place::typed::{Meaning, meaning};
+use crate::in_place::whole_runs::Replaced;
 use crate::judge::{Judge, Judging, coverage};
 use crate::project::FunctionPlan;
 use crate::symbol::SymbolKey;
@@ -130,6 +131,12 @@ impl Grounds {
             true => None,
             false => Some(judge.beside_c(report, (candidate, Checks::None), judging.reporter)?),
         };
+        let functions: Vec<Number> = same.iter().map(|(number, _)| *number).collect();
+        let mut replaced = match functions.is_empty() {
+            true => Vec::new(),
+            false => shipped.as_ref().unwrap_or(&built).replace(&functions, judging.reporter)?,
+        }
+        .into_iter();
         let mut all = BTreeMap::new();
         for one in judged {
             let (planned, known) = sound[&one.number];
@@ -138,7 +145,7 @@ impl Grounds {
                 if let Some(counted) = &counted {
                     evidence.branches = coverage::in_place(judge, planned, counted, at)?;
                 }
-                let (replaced, inputs) = shipped.as_ref().unwrap_or(&built).replace(one.number)?;
+                let (replaced, inputs) = replaced.next().expect("one for each of them, in this order");
                 evidence.take_whole(report, replaced, inputs)?;
             }
             all.insert(planned.function.key.clone(), evidence);

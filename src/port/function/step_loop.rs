@@ -126,9 +126,9 @@ fn fuzz(worker: &Worker, step: &Step, budget: Option<Budget>) -> Result<Outcome>
     worker.turn(move |port, session| port.ran(session, &step, verdict))
 }
 
-/// Runs the acceptance run of the harness, then judges in place.
+/// Runs the acceptance run of the harness, unless it was accepted before, then judges in place.
 fn accept(worker: &Worker) -> Result<Outcome> {
-    let outcome = match worker.turn(|port, _| port.state.has_harness()) {
+    let outcome = match worker.turn(|port, _| port.state.has_harness() && !port.is_settling()) {
         true => accept_by_harness(worker)?,
         false => Outcome::AcceptanceUnrefuted,
     };

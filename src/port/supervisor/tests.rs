@@ -158,6 +158,26 @@ fn every_edge_of_a_port_that_settles_in_a_tree_that_moved() {
 }
 
 #[test]
+fn where_drivers_judge_too_they_judge_again_in_a_tree_that_moved() {
+    use Outcome as O;
+    let built = [&moved()[..], &[O::AuditPassed, O::Built]].concat();
+    for (smoke, then, step) in [
+        (O::Unrefuted, O::AcceptanceUnrefuted, Step::Done),
+        (O::Vacuous, O::AcceptanceUnrefuted, Step::Done),
+        (O::Unrefuted, O::AcceptanceRefuted("k2".into()), enhancer(Why::Refuted)),
+        // The harness says nothing any more, and drivers that say nothing are not enough.
+        (O::CFault(CFaultKind::Differs), O::Vacuous, enhancer(Why::Vacuous)),
+    ] {
+        let mut state = PortState::new(Limits::default(), ONE).with_drivers();
+        built.iter().for_each(|outcome| apply(&mut state, outcome.clone()));
+        apply(&mut state, smoke.clone());
+        assert_eq!((next(&state), is_settling(&state)), (Step::Accept, true), "{smoke:?}");
+        apply(&mut state, then.clone());
+        assert_eq!(next(&state), step, "{smoke:?} {then:?}");
+    }
+}
+
+#[test]
 fn a_tree_may_move_again_and_what_fails_in_it_is_fuzzed_whole_again() {
     use Outcome as O;
     let look = [O::AuditPassed, O::Built, O::Unrefuted];

@@ -13,35 +13,26 @@ use crate::project::ported::PortModule;
 use crate::verdict::{Measured, RunStats, Verdict};
 use std::rc::Rc;
 
-/// What drivers' executions say of a candidate.
+/// What drivers' executions say of a candidate, and what that is about.
 #[derive(Debug)]
 pub(super) struct InPlace {
     pub evidence: Evidence,
-    ground: Ground,
-}
-
-/// What such evidence is about.
-#[derive(Debug)]
-pub(super) struct Ground {
     fingerprint: Fingerprint,
-    drivers: Option<Rc<Grounds>>,
+    drivers: Rc<Grounds>,
 }
 
 impl InPlace {
-    /// Whether the evidence is about this: the same code, and the same drivers.
-    pub fn is_about(&self, ground: &Ground) -> bool {
-        let same = |(a, b): (&Rc<Grounds>, &Rc<Grounds>)| Rc::ptr_eq(a, b);
-        self.ground.fingerprint == ground.fingerprint
-            && self.ground.drivers.as_ref().zip(ground.drivers.as_ref()).is_some_and(same)
+    /// Whether the evidence is about this code, and these drivers.
+    pub fn is_about(&self, fingerprint: &Fingerprint, drivers: Option<&Rc<Grounds>>) -> bool {
+        self.fingerprint == *fingerprint && drivers.is_some_and(|drivers| Rc::ptr_eq(&self.drivers, drivers))
     }
 }
 
 impl<'p> FunctionPort<'p> {
-    /// What evidence for the candidate, as it is spliced now, is about.
-    pub(super) fn ground(&self, session: &Session<'p>) -> Result<Ground> {
+    /// The fingerprint of the candidate in the module as it is spliced now.
+    pub(super) fn fingerprint(&self, session: &Session<'p>) -> Result<Fingerprint> {
         let module = Rc::new(PortModule::read(self.spliced.clone()));
-        let fingerprint = session.judge.fingerprint_with(self.planned, Some(&module))?;
-        Ok(Ground { fingerprint, drivers: session.place.clone() })
+        session.judge.fingerprint_with(self.planned, Some(&module))
     }
 
     /// Judges the candidate where drivers call the function: for a function without a sound harness the only judgement.
@@ -56,10 +47,11 @@ impl<'p> FunctionPort<'p> {
             let verdict = Verdict::Vacuous { reason, stats: RunStats::default() };
             self.accepted = Some((verdict, Measured::default()));
         }
-        if self.in_place.is_some() {
-            return Ok(Outcome::AcceptanceUnrefuted);
+        // The audit kept it: it is about the same code.
+        if let Some(known) = &self.in_place {
+            let (calls, unclear) = (known.evidence.calls, known.evidence.unclear.clone());
+            return Ok(self.unrefuted(session, calls, unclear));
         }
-        let ground = self.ground(session)?;
         let Some(grounds) = session.place.clone().filter(|grounds| grounds.judges(self.planned)) else {
             return Ok(self.says_nothing(session, "no driver judges it".into()));
         };
@@ -84,11 +76,16 @@ impl<'p> FunctionPort<'p> {
             return self.refuted(session, &finding, &dir).map(Outcome::AcceptanceRefuted);
         }
         let (calls, unclear) = (evidence.calls, evidence.unclear.clone());
-        self.in_place = Some(InPlace { evidence, ground });
+        self.in_place = Some(InPlace { evidence, fingerprint: self.fingerprint(session)?, drivers: grounds });
+        Ok(self.unrefuted(session, calls, unclear))
+    }
+
+    /// What follows from evidence without a finding.
+    fn unrefuted(&mut self, session: &mut Session<'p>, calls: u64, unclear: Option<String>) -> Outcome {
         match unclear {
-            Some(why) => Ok(self.says_nothing(session, why)),
-            None if calls == 0 => Ok(self.says_nothing(session, "no call of it was judged".into())),
-            None => Ok(Outcome::AcceptanceUnrefuted),
+            Some(why) => self.says_nothing(session, why),
+            None if calls == 0 => self.says_nothing(session, "no call of it was judged".into()),
+            None => Outcome::AcceptanceUnrefuted,
         }
     }
 

@@ -251,7 +251,9 @@ impl<'p> FunctionPort<'p> {
         }
         if notes.is_empty() {
             self.in_place = match known {
-                Some(known) if known.is_about(&self.ground(session)?) => Some(known),
+                Some(known) if known.is_about(&self.fingerprint(session)?, session.place.as_ref()) => {
+                    Some(known)
+                }
                 _ => None,
             };
             return Ok(Outcome::AuditPassed);
