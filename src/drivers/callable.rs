@@ -83,10 +83,11 @@ impl Callable<'_> {
 pub fn callables<'l>(library: &'l Library, planned: &[FunctionPlan]) -> Vec<Callable<'l>> {
     let facts = FactTable::build(library);
     let handles = Handles::of(library, &facts);
-    let public: Vec<&Function> = public(library).filter(|of| !of.is_variadic).collect();
+    let is_known = |of: &&Function| !of.is_variadic || handles.takes_format(of);
+    let public: Vec<&Function> = public(library).filter(is_known).collect();
     let origins = handles.origins(public.iter().copied());
     let callable = |function: &'l Function| {
-        let planned = planned.iter().find(|planned| planned.function.key == function.key)?;
+        let planned = planned.iter().find(|planned| planned.function.key == function.key);
         callable((library, &facts, &handles), &origins, function, planned)
     };
     public.into_iter().filter_map(callable).collect()
@@ -104,23 +105,26 @@ fn callable<'l>(
     (library, facts, handles): (&'l Library, &FactTable, &Handles),
     origins: &Origins,
     function: &'l Function,
-    planned: &FunctionPlan,
+    planned: Option<&FunctionPlan>,
 ) -> Option<Callable<'l>> {
-    let own = planned.judgeable.contract().filter(|own| own.params.len() == function.params.len());
+    // No port can be variadic; a driver can call such a function, for the sake of its callees.
+    let is_edited = planned.is_some_and(|planned| planned.edited);
+    let own = planned.filter(|_| !function.is_variadic).and_then(|planned| planned.judgeable.contract());
+    let own = own.filter(|own| own.params.len() == function.params.len());
     let has_object = function.params.iter().any(|param| handles.has_objects(&param.ty));
-    let own = own.filter(|_| planned.edited || !has_object);
+    let own = own.filter(|_| is_edited || !has_object);
     let is_untried = own.is_none();
     let (mut contract, guesses) =
         own.cloned().map(|own| (own, BTreeMap::new())).or_else(|| handles.call(function, origins))?;
     let of = contract.sequence.as_ref().map(|sequence| sequence.of.as_str());
     let record = of.and_then(|of| library.records.iter().find(|(_, record)| record.rust_name == of));
-    if let (Some(sequence), Some((key, _)), false) = (&mut contract.sequence, record, planned.edited) {
+    if let (Some(sequence), Some((key, _)), false) = (&mut contract.sequence, record, is_edited) {
         let set = handles.set_by_constructors(key);
         sequence.buffers.retain(|(field, _)| !set.contains(field.as_str()));
         sequence.texts.retain(|field| !set.contains(field.as_str()));
     }
     let all = 0..function.params.len();
-    let doubtful = all.filter(|at| !planned.edited && !handles.survives_null(function, *at));
+    let doubtful = all.filter(|at| !is_edited && !handles.survives_null(function, *at));
     let (keeps, removes) = kept(function, &contract, facts);
     let has_object_before = guesses.values().any(|guess| *guess == Guess::ObjectPlace)
         || contract.params.iter().any(|of| of.role.handle().is_some_and(|of| of.life == Life::Uses));
@@ -128,7 +132,7 @@ fn callable<'l>(
         function,
         contract,
         is_untried,
-        is_edited: planned.edited,
+        is_edited,
         guesses,
         rarely_null: doubtful.collect(),
         filled: record.map(|(key, _)| key.as_str()),

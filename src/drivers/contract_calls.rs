@@ -132,6 +132,16 @@ fn call(one: &Callable, rooms: &Rooms, kinds: &Kinds) -> Option<Call> {
             text.before.iter_mut().skip(lines_before).for_each(|line| *line = zeros(line));
         }
     }
+    if function.is_variadic {
+        // What any function with a format knows.
+        arguments.pop();
+        arguments.extend(["\"[%s] %i %u%%\"", "driver_word", "driver_int", "driver_size"].map(str::to_owned));
+        text.before.extend([
+            "const char *driver_word = driver_text(64, NULL, 0);".to_owned(),
+            "int driver_int = (int)driver_any(sizeof(int));".to_owned(),
+            "unsigned driver_size = (unsigned)driver_any(sizeof(unsigned));".to_owned(),
+        ]);
+    }
     let requires =
         contract.require.iter().map(|condition| Some(format!("if (!{}) break;", in_c(condition)?)));
     let requires = requires.collect::<Option<Vec<_>>>()?;

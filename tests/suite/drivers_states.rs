@@ -137,6 +137,10 @@ size_t swell(const unsigned char *src, unsigned char *dst, size_t size)
 fn reached(files: &[(&str, &str)]) -> (Vec<String>, String) {
     let repo = Repo::of(files);
     repo.run(&["drivers", "--new", "calls"]).ok();
+    reached_by(&repo)
+}
+
+fn reached_by(repo: &Repo) -> (Vec<String>, String) {
     let json = repo.run(&["drivers", "--seconds", "6", "--format", "json"]).ok().json("drivers");
     let reached = json["drivers"][0]["reached"].as_array().unwrap().iter();
     let reached = reached.filter_map(Value::as_str).map(str::to_owned).collect();
@@ -223,4 +227,44 @@ fn a_library_in_a_header_is_judged_with_what_its_functions_set_up() {
         assert_eq!((one["symbol"].as_str(), !one["differs"].is_null()), (Some("scan"), differs), "{json:#}");
         assert!(differs || one["judged"].as_u64().unwrap() > 100, "{json:#}");
     }
+}
+
+const SAY_H: &str = "\
+#include <stddef.h>
+int say(char *to, size_t room, const char *format, ...);
+int sum(int count, ...);
+";
+
+const SAY: &str = "\
+#include \"say.h\"
+#include <stdarg.h>
+#include <stdio.h>
+static int said;
+static int count(const char *to) { return to[0] == '[' ? ++said : 0; }
+int say(char *to, size_t room, const char *format, ...)
+{
+    va_list list;
+    if (room < 2) return -1;
+    va_start(list, format);
+    vsnprintf(to, room, format, list);
+    va_end(list);
+    return count(to);
+}
+int sum(int count, ...)
+{
+    int sum = 0;
+    va_list list;
+    va_start(list, count);
+    while (count-- > 0) sum += va_arg(list, int);
+    va_end(list);
+    return sum;
+}
+";
+
+#[test]
+fn what_takes_a_format_is_called_for_the_sake_of_its_callees() {
+    let repo = Repo::of(&[("say.h", SAY_H), ("say.c", SAY)]);
+    repo.run(&["drivers", "--new", "calls"]).ok().shows("it does not call sum: variadic");
+    let (reached, text) = reached_by(&repo);
+    assert!(reached.contains(&"count".to_owned()), "{reached:?}\n{text}");
 }

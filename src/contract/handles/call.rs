@@ -159,7 +159,20 @@ impl Handles<'_> {
     }
 
     fn is_callable(&self, function: &Function) -> bool {
-        function.unsupported.is_none() && !function.is_variadic && self.is_harmless(function)
+        let is_plain = function.unsupported.is_none() && !function.is_variadic;
+        (is_plain || self.takes_format(function)) && self.is_harmless(function)
+    }
+
+    /// Whether the function takes a format and arguments behind it, as `printf` does: it passes them to `vprintf` or its
+    /// like, or the name of the parameter says so.
+    pub fn takes_format(&self, function: &Function) -> bool {
+        let is_print = |name: &String| name.starts_with('v') && name.ends_with("printf");
+        let is_text = |to: &CType| matches!(to.kind, TypeKind::Int { plain_char: true, .. }) && to.is_const;
+        let last = function.params.last();
+        let is_named = last.is_some_and(|param| matches!(param.name.as_str(), "fmt" | "format"));
+        let last = last.and_then(|param| target(&param.ty));
+        let mut reached = self.facts.index.reached(function).flat_map(|of| &of.externs);
+        function.is_variadic && last.is_some_and(is_text) && (is_named || reached.any(is_print))
     }
 
     /// Where the objects of each struct come from, among these functions.
