@@ -38,7 +38,7 @@ pub(super) fn own_flags(root: &Utf8Path, file: &Utf8Path) -> Vec<String> {
 }
 
 /// Whether the file may be a header-only library.
-pub(super) fn is_header(file: &Utf8Path) -> bool {
+pub fn is_header(file: &Utf8Path) -> bool {
     file.extension() == Some("h")
 }
 

@@ -16,7 +16,7 @@ mod kept_flags;
 mod compdb;
 mod build_system;
 mod include_guess;
-mod header_only;
+pub mod header_only;
 pub mod flags;
 mod source_discovery;
 mod inputs;

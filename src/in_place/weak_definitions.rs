@@ -2,9 +2,10 @@
 //! the library's count.
 
 use super::build_site::BuildSite;
+use crate::c::header_only::is_header;
 use crate::error::Result;
 use crate::platform::workspace::write_atomic;
-use crate::symbol::{Library, Linkage, RelPath};
+use crate::symbol::{Library, Linkage};
 use std::collections::BTreeSet;
 
 /// The flags of a driver that make what it defines of the library weak.
@@ -16,7 +17,7 @@ pub fn flags(library: &Library, place: BuildSite) -> Result<Vec<String>> {
     let variables = library.globals.iter().map(|of| (of.linkage, &of.place.file, &of.c_name));
     let defined = functions
         .chain(variables)
-        .filter(|(linkage, file, _)| *linkage == Linkage::External && is_header(file));
+        .filter(|(linkage, file, _)| *linkage == Linkage::External && is_header(&file.0));
     let names: BTreeSet<&String> = defined.map(|(_, _, name)| name).collect();
     if names.is_empty() {
         return Ok(Vec::new());
@@ -25,8 +26,4 @@ pub fn flags(library: &Library, place: BuildSite) -> Result<Vec<String>> {
     let lines: String = names.iter().map(|name| format!("#pragma weak {name}\n")).collect();
     write_atomic(&path, lines.as_bytes())?;
     Ok(vec!["-include".to_owned(), path.display().to_string()])
-}
-
-fn is_header(file: &RelPath) -> bool {
-    file.0.extension().is_none_or(|ending| ending.starts_with('h'))
 }

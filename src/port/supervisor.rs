@@ -220,12 +220,12 @@ fn came(state: &mut PortState, node: Node, outcome: Outcome) -> Step {
         (Node::Build, Outcome::Built) if state.has_harness => Step::Smoke,
         (Node::Build, Outcome::Built) => Step::Accept,
         (Node::Build, Outcome::DoesNotCompile(key)) => failed(state, Why::DoesNotCompile, key),
-        // C may reject all inputs of such a short run, so the campaign decides.
         // What drivers said may be about other callees.
         (Node::Smoke, Outcome::Unrefuted | Outcome::Vacuous) if state.settling && state.has_drivers => {
             Step::Accept
         }
         (Node::Smoke, Outcome::Unrefuted | Outcome::Vacuous) if state.settling => Step::Done,
+        // C may reject all inputs of such a short run, so the campaign decides.
         (Node::Smoke, Outcome::Unrefuted | Outcome::Vacuous) => Step::Fuzz,
         (Node::Fuzz, Outcome::Unrefuted) => Step::Accept,
         (Node::Smoke | Node::Fuzz, Outcome::Refuted(key)) => failed(state, Why::Refuted, key),

@@ -198,7 +198,6 @@ const STEP_PORT: &str = "pub unsafe fn ring_step(ring: *mut ffi::ring, key: u32)
 ";
 
 #[test]
-#[ignore = "half a minute: cargo test --test suite drivers_alone -- --ignored"]
 fn what_was_judged_in_place_is_not_judged_again_for_ports_that_it_does_not_call() {
     let header = format!("{HEADER}unsigned ring_step(struct ring *ring, unsigned key);\n");
     let call = "ring_slot(ring, data[i] * 7u + (unsigned)i)";

@@ -163,8 +163,8 @@ impl Handles<'_> {
         (is_plain || self.takes_format(function)) && self.is_harmless(function)
     }
 
-    /// Whether the function takes a format and arguments behind it, as `printf` does: it passes them to `vprintf` or its
-    /// like, or the name of the parameter says so.
+    /// Whether the function takes a format and values for it, as `printf` does. Either the last parameter is named so, or
+    /// the function calls `vprintf` or a variant of it.
     pub fn takes_format(&self, function: &Function) -> bool {
         let is_print = |name: &String| name.starts_with('v') && name.ends_with("printf");
         let is_text = |to: &CType| matches!(to.kind, TypeKind::Int { plain_char: true, .. }) && to.is_const;

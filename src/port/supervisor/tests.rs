@@ -2,6 +2,7 @@
 
 mod faults;
 mod makers;
+mod settling;
 mod told;
 
 use super::*;
@@ -121,77 +122,6 @@ fn every_edge() {
         apply(&mut state, outcome.clone());
         assert_eq!(next(&state), step, "{node:?} then {outcome:?}");
     }
-}
-
-/// Outcomes that lead to an accepted candidate and then a changed tree.
-fn moved() -> Vec<Outcome> {
-    [&path(Node::Accept)[..], &[Outcome::AcceptanceUnrefuted, Outcome::TreeMoved]].concat()
-}
-
-#[test]
-fn every_edge_of_a_port_that_settles_in_a_tree_that_moved() {
-    use Outcome as O;
-    let key = || "k2".to_owned();
-    let stop = Step::Stop;
-    let (audited, built) = (vec![O::AuditPassed], vec![O::AuditPassed, O::Built]);
-    let table = [
-        (vec![], O::AuditPassed, Step::Build, true),
-        (vec![], O::AuditRejected(key()), enhancer(Why::RejectedByAudit), false),
-        (vec![], O::TreeMoved, stop(StopReason::Defect), true),
-        (audited.clone(), O::Built, Step::Smoke, true),
-        (audited.clone(), O::DoesNotCompile(key()), enhancer(Why::DoesNotCompile), false),
-        (audited, O::AuditRejected(key()), enhancer(Why::RejectedByAudit), false),
-        // It was fuzzed before, so a short run is enough, even one in which C rejects every input.
-        (built.clone(), O::Unrefuted, Step::Done, true),
-        (built.clone(), O::Vacuous, Step::Done, true),
-        (built.clone(), O::Refuted(key()), enhancer(Why::Refuted), false),
-        (built.clone(), O::CFault(CFaultKind::Differs), stop(StopReason::CFault(CFaultKind::Differs)), true),
-        (built.clone(), O::BudgetExhausted, stop(StopReason::Budget), true),
-        (built, O::AcceptanceUnrefuted, stop(StopReason::Defect), true),
-    ];
-    for (then, outcome, step, settles) in table {
-        let mut state = after(&[moved(), then].concat());
-        assert!(is_settling(&state), "{outcome:?}");
-        apply(&mut state, outcome.clone());
-        assert_eq!((next(&state), is_settling(&state)), (step, settles), "{outcome:?}");
-    }
-}
-
-#[test]
-fn where_drivers_judge_too_they_judge_again_in_a_tree_that_moved() {
-    use Outcome as O;
-    let built = [&moved()[..], &[O::AuditPassed, O::Built]].concat();
-    for (smoke, then, step) in [
-        (O::Unrefuted, O::AcceptanceUnrefuted, Step::Done),
-        (O::Vacuous, O::AcceptanceUnrefuted, Step::Done),
-        (O::Unrefuted, O::AcceptanceRefuted("k2".into()), enhancer(Why::Refuted)),
-        // The harness says nothing any more, and drivers that say nothing are not enough.
-        (O::CFault(CFaultKind::Differs), O::Vacuous, enhancer(Why::Vacuous)),
-    ] {
-        let mut state = PortState::new(Limits::default(), ONE).with_drivers();
-        built.iter().for_each(|outcome| apply(&mut state, outcome.clone()));
-        apply(&mut state, smoke.clone());
-        assert_eq!((next(&state), is_settling(&state)), (Step::Accept, true), "{smoke:?}");
-        apply(&mut state, then.clone());
-        assert_eq!(next(&state), step, "{smoke:?} {then:?}");
-    }
-}
-
-#[test]
-fn a_tree_may_move_again_and_what_fails_in_it_is_fuzzed_whole_again() {
-    use Outcome as O;
-    let look = [O::AuditPassed, O::Built, O::Unrefuted];
-    let state = after(&[&moved()[..], &look, &[O::TreeMoved]].concat());
-    assert_eq!((next(&state), is_settling(&state)), (Step::Audit, true));
-    let failed = [&moved()[..], &look[..2], &[O::Refuted("k".into()), candidate(2)], &look].concat();
-    assert_eq!(next(&after(&failed)), Step::Fuzz, "a new candidate was let in without its runs");
-    // However often the tree changes, the port ends.
-    let mut state = after(&moved());
-    for _ in 0..NODE_VISITS {
-        look.iter().for_each(|outcome| apply(&mut state, outcome.clone()));
-        apply(&mut state, O::TreeMoved);
-    }
-    assert_eq!(next(&state), Step::Stop(StopReason::Loop(Circle::SameStep(Node::Audit))));
 }
 
 /// Fails new candidates with `outcome` at `node` until the port ends; returns the number of fixes, and the end.
