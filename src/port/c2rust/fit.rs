@@ -1,6 +1,7 @@
 //! Takes one function out of c2rust's text and fits it to its module: our types and signature, our paths to
 //! callees, tables and libc functions. All other items that it needs go inside it, so that no names clash.
 
+use super::glibc;
 use super::text::{Text, unstable};
 use crate::audit::FfiNames;
 use crate::project::{FunctionPlan, Project};
@@ -10,7 +11,7 @@ use crate::rust::pretty::pretty;
 use crate::rust::shims::{around, from_c, slices};
 use crate::rust::signature::ident;
 use crate::symbol::{Function, Global, Linkage};
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use std::collections::{BTreeMap, BTreeSet};
 use syn::visit_mut::{self, VisitMut};
@@ -214,8 +215,13 @@ impl VisitMut for Fit<'_> {
     fn visit_path_mut(&mut self, path: &mut syn::Path) {
         visit_mut::visit_path_mut(self, path);
         let Some(name) = single(path) else { return };
-        if self.ffi.items.contains(&name) && (self.text.is_record(&name) || self.text.alias(&name).is_some())
-        {
+        let is_type = self.text.is_record(&name) || self.text.alias(&name).is_some();
+        // Where other units have another type of this name.
+        let own = format!("{}__{name}", self.planned.function.module);
+        if is_type && self.ffi.items.contains(&own) {
+            let own = Ident::new(&own, Span::call_site());
+            *path = syn::parse_quote!(ffi::#own);
+        } else if is_type && self.ffi.items.contains(&name) {
             let rest = std::mem::replace(path, syn::parse_quote!(ffi));
             path.segments.extend(rest.segments);
         } else if self.text.is_record(&name) {
@@ -239,6 +245,20 @@ impl VisitMut for Fit<'_> {
         }
     }
 
+    fn visit_expr_mut(&mut self, expr: &mut syn::Expr) {
+        glibc::without_tables(expr, &mut self.items);
+        visit_mut::visit_expr_mut(self, expr);
+    }
+
+    /// The name of a field. Both tools rename fields that are words of Rust and those without a name.
+    fn visit_member_mut(&mut self, member: &mut syn::Member) {
+        if let syn::Member::Named(name) = member
+            && let Some(own) = field_of_bindgen(&plain(name))
+        {
+            *name = Ident::new(&own, name.span());
+        }
+    }
+
     fn visit_expr_call_mut(&mut self, call: &mut syn::ExprCall) {
         call.args.iter_mut().for_each(|arg| self.visit_expr_mut(arg));
         if let syn::Expr::Path(function) = &mut *call.func
@@ -250,6 +270,20 @@ impl VisitMut for Fit<'_> {
         }
         self.visit_expr_mut(&mut call.func);
     }
+}
+
+/// What bindgen calls a field that c2rust has renamed: `type_` for `type_0`, `__bindgen_anon_1` for `c2rust_unnamed`.
+fn field_of_bindgen(name: &str) -> Option<String> {
+    if let Some(number) = name.strip_prefix("c2rust_unnamed") {
+        let at = match number.strip_prefix('_') {
+            Some(number) => number.parse::<u32>().ok()? + 2,
+            None => 1,
+        };
+        return Some(format!("__bindgen_anon_{at}"));
+    }
+    let (word, number) = name.rsplit_once('_')?;
+    let is_renamed = number.parse::<u32>().is_ok() && syn::parse_str::<Ident>(word).is_err();
+    is_renamed.then(|| format!("{word}_"))
 }
 
 /// The name of a path that is only a name.
@@ -269,4 +303,18 @@ fn words(tokens: TokenStream) -> BTreeSet<String> {
         }
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_have_the_names_of_bindgen() {
+        let all = ["type_0", "match_12", "c2rust_unnamed", "c2rust_unnamed_0", "size_0", "type", "x_y"];
+        let own =
+            ["type_", "match_", "__bindgen_anon_1", "__bindgen_anon_2"].map(|name| Some(name.to_owned()));
+        assert_eq!(all[..4].iter().map(|name| field_of_bindgen(name)).collect::<Vec<_>>(), own);
+        assert!(all[4..].iter().all(|name| field_of_bindgen(name).is_none()));
+    }
 }

@@ -2,6 +2,7 @@
 //! result is a candidate like any other, judged elsewhere.
 
 mod fit;
+mod glibc;
 mod text;
 
 pub use fit::fitted;
