@@ -8,7 +8,7 @@
 //! Each changed callee also has an unchanged copy. If that one differs from C, copying itself has an effect (static
 //! variables, addresses), and the mutants of this callee are ignored.
 
-use super::definitions::{Definitions, ids, renamed, storage};
+use super::definitions::{Definitions, Named, ids, renamed, storage};
 use super::edit::Edit;
 use super::edits::edits;
 use super::{Mutant, spread};
@@ -16,7 +16,6 @@ use crate::c::cursor::Cursor;
 use crate::symbol::{Function, Library};
 use clang_sys::CXCursor_CompoundStmt;
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 /// Maximum number of callees that are mutated; the nearest are chosen.
 const CALLEES: usize = 8;
@@ -49,7 +48,7 @@ pub(super) struct Changed<'l> {
 #[derive(Clone)]
 struct Callee<'l> {
     function: &'l Function,
-    name: Range<usize>,
+    name: Named,
     /// The text before its body.
     head: &'l str,
 }

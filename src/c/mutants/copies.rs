@@ -2,7 +2,7 @@
 //! cheats.
 
 use super::callees::{Over, over_callees};
-use super::definitions::{Definitions, NAMED_BY_MACRO, ids, renamed};
+use super::definitions::{Definitions, NAMED_BY_MACRO, Named, ids, renamed};
 use super::edit::Edit;
 use super::edits::edits;
 use super::macro_edits::macro_edits;
@@ -14,7 +14,6 @@ use crate::c::unit_text::{Added, Inside, Spot};
 use crate::error::{Error, ErrorKind, Result};
 use crate::symbol::{Function, Library, SymbolName, Unit};
 use camino::Utf8Path;
-use std::ops::Range;
 use std::rc::Rc;
 
 /// A copy of a function, added to its unit.
@@ -95,7 +94,7 @@ fn of_one(
     (most, plant): (usize, Plant),
 ) -> std::result::Result<Vec<Copy>, String> {
     let (definition, name) = definitions.find(function)?;
-    let is_named_by_macro = function.text[name.clone()] != function.c_name;
+    let is_named_by_macro = function.text[name.range.clone()] != function.c_name;
     // Behind the unit the macro may be gone, and what looks like a call of it is one of a function that is not there.
     if is_named_by_macro && end(function).is_none() {
         return Err(NAMED_BY_MACRO.to_owned());
@@ -135,7 +134,7 @@ fn of_one(
 
 fn copy(
     function: &Function,
-    (name, at): (&Range<usize>, Option<Spot>),
+    (name, at): (&Named, Option<Spot>),
     number: usize,
     edit: Option<&(Edit, String)>,
 ) -> Copy {

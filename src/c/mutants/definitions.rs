@@ -6,14 +6,22 @@ use crate::c::cursor::{Cursor, Location, TranslationUnit};
 use crate::digest::of_parts;
 use crate::symbol::{Function, Linkage};
 use clang_sys::{
-    CXCursor_FunctionDecl, CXCursor_InclusionDirective, CXCursor_MacroDefinition, CXCursor_MacroExpansion,
-    CXCursor_PreprocessingDirective, CXCursorKind,
+    CX_SC_Extern, CXCursor_FunctionDecl, CXCursor_InclusionDirective, CXCursor_MacroDefinition,
+    CXCursor_MacroExpansion, CXCursor_PreprocessingDirective, CXCursorKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Why a function cannot be copied.
 pub(super) const NAMED_BY_MACRO: &str = "its name comes out of a macro";
+
+/// Where a definition has its name, and whether it says `extern`, perhaps through a macro.
+#[derive(Debug, Clone)]
+pub(super) struct Named {
+    /// In the function's text.
+    pub range: Range<usize>,
+    is_extern: bool,
+}
 
 /// The definitions of a unit, and its macros.
 pub(super) struct Definitions<'t> {
@@ -38,9 +46,9 @@ impl<'t> Definitions<'t> {
         }
     }
 
-    /// The definition of a function and the range of its name in its text; else the reason why it cannot be
+    /// The definition of a function and its name in its text; else the reason why it cannot be
     /// copied.
-    pub fn find(&self, function: &Function) -> std::result::Result<(Cursor<'t>, Range<usize>), &'static str> {
+    pub fn find(&self, function: &Function) -> std::result::Result<(Cursor<'t>, Named), &'static str> {
         let definition = self
             .functions
             .get(&(function.c_name.clone(), function.place.start))
@@ -54,8 +62,8 @@ impl<'t> Definitions<'t> {
         let used = self.expansions.iter().find(|(first, _)| *first == at);
         let used = used.and_then(|(first, last)| between(&function.text, &start, (first, last)));
         let is_name = |name: &Range<usize>| function.text[name.end..].trim_start().starts_with('(');
-        let name = plain.or(used.filter(is_name)).ok_or(NAMED_BY_MACRO)?;
-        Ok((*definition, name))
+        let range = plain.or(used.filter(is_name)).ok_or(NAMED_BY_MACRO)?;
+        Ok((*definition, Named { range, is_extern: definition.storage() == CX_SC_Extern }))
     }
 
     /// The offset of the line of the unit's file that includes the function, if exactly one can.
@@ -132,20 +140,17 @@ pub(super) fn ids(function: &Function, edits: &[Edit]) -> Vec<String> {
 }
 
 /// The text of a function under another name, with an optional edit.
-pub(super) fn renamed(function: &Function, name: &Range<usize>, by: &str, edit: Option<&Edit>) -> String {
+pub(super) fn renamed(function: &Function, name: &Named, by: &str, edit: Option<&Edit>) -> String {
     let mut text = function.text.clone();
     // The body comes after the name, so edit it first: that keeps the name's range valid.
     if let Some(edit) = edit {
         text.replace_range(edit.range.clone(), &edit.by);
     }
-    text.replace_range(name.clone(), by);
+    text.replace_range(name.range.clone(), by);
     format!("IMPLFUZZ_MUTANT {}{text}", storage(function, name))
 }
 
 /// The specifier that makes a function with this definition local to its unit.
-pub(super) fn storage(function: &Function, name: &Range<usize>) -> &'static str {
-    let specifiers = &function.text[..name.start];
-    let has_storage =
-        specifiers.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(|w| w == "extern");
-    if function.linkage == Linkage::External && !has_storage { "static " } else { "" }
+pub(super) fn storage(function: &Function, name: &Named) -> &'static str {
+    if function.linkage == Linkage::External && !name.is_extern { "static " } else { "" }
 }

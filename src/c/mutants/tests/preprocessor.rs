@@ -85,3 +85,10 @@ fn a_unit_that_includes_another_one_includes_it_as_it_is() {
         }
     }
 }
+
+#[test]
+fn a_macro_may_say_extern() {
+    let text = "#define API extern\nAPI int f(int x) { return x + 1; }\n";
+    let made = mutants_in(text, "gcc", 20);
+    assert!(!made.of[&SymbolName::new("f")].is_empty() && made.without.is_empty(), "{made:?}");
+}
