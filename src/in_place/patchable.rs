@@ -7,7 +7,8 @@ use crate::platform::toolchain::CompilerKind;
 
 /// Functions keep their calls: what is inlined has no entry. String literals keep their symbols, which say how long they
 /// are: a text may go on behind its first NUL.
-/// The compiler marks conversions of a float to an integer that cannot hold it; `judge.c` has the function that it calls.
+/// The compiler marks conversions of a float to an integer that cannot hold it, and `__builtin_clz(0)` and its like;
+/// `judge.c` has the functions that it calls.
 const PATCHABLE: [&str; 12] = [
     "-O1",
     "-g0",
@@ -19,8 +20,8 @@ const PATCHABLE: [&str; 12] = [
     "-fno-stack-protector",
     "-U_FORTIFY_SOURCE",
     "-Wa,-L",
-    "-fsanitize=float-cast-overflow",
-    "-fsanitize-recover=float-cast-overflow",
+    "-fsanitize=float-cast-overflow,builtin",
+    "-fsanitize-recover=float-cast-overflow,builtin",
 ];
 /// gcc also passes arguments in its own ways where it sees all callers.
 const PATCHABLE_GCC: [&str; 4] = ["-fno-ipa-sra", "-fno-ipa-cp", "-fno-ipa-ra", "-fno-partial-inlining"];

@@ -79,7 +79,7 @@ impl Judged {
     /// That there are calls in which C has undefined behaviour.
     pub fn undefined(&self) -> Option<String> {
         let calls = self.undefined;
-        let what = "C converts a float to an integer type that cannot hold it, which is undefined";
+        let what = "C's behaviour is undefined there (a float in an integer type that cannot hold it, `__builtin_clz(0)`)";
         (calls > 0).then(|| format!("not judged in {calls} calls: {what}"))
     }
 

@@ -30,10 +30,15 @@ static void forget_allocations(void)
 #define TRAMPOLINE_BYTES 512
 
 /*
- * Called by the library's code, which a compiler marks: what such a conversion gives has no meaning, and differs from one
- * machine to another. Only C's own run counts.
+ * Called by the library's code, which a compiler marks: what such a conversion gives, or `__builtin_clz(0)`, has no
+ * meaning, and differs from one machine to another. Only C's own run counts.
  */
 void __ubsan_handle_float_cast_overflow(void *place, unsigned long value)
+{
+    STATE->undefined = 1;
+}
+
+void __ubsan_handle_invalid_builtin(void *place)
 {
     STATE->undefined = 1;
 }

@@ -24,7 +24,7 @@ struct Unit {
 /// Of shifts, the number of bits alone: what is shifted out of a signed number is undefined on paper, and the same with
 /// every compiler.
 const UBSAN: &str = "-fsanitize=signed-integer-overflow,shift-exponent,integer-divide-by-zero,bounds,unreachable,return,\
-                     vla-bound,bool,enum,nonnull-attribute,returns-nonnull-attribute,float-cast-overflow";
+                     vla-bound,bool,enum,nonnull-attribute,returns-nonnull-attribute,float-cast-overflow,builtin";
 /// Flags with which signed numbers wrap around.
 const WRAPPING: &[&str] = &["-fwrapv", "-fno-strict-overflow"];
 

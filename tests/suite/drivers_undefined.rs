@@ -54,10 +54,42 @@ fn floats_that_no_integer_holds_are_not_compared() {
     // Rust's conversion saturates, and takes no number for 0, where x86-64 gives the smallest integer.
     write("value as i32");
     let right = repo.run(&QUICK);
-    right.ok().shows("C converts a float to an integer type that cannot hold it");
+    right.ok().shows("a float in an integer type that cannot hold it");
     write("value.round() as i32");
     let json = repo.run(&[&QUICK[..], &["--format", "json"]].concat()).code(10).json("drivers");
     let wrong = &json["ports"][0];
     assert_eq!(wrong["differs"]["path"], json!("number->whole"), "{wrong:#}");
     assert!(wrong["judged"].as_u64().unwrap() > 10, "{wrong:#}");
+}
+
+const LOG: &str = "#include \"log.h\"\nint log_2(unsigned int n) { return 31 - __builtin_clz(n); }\n";
+
+const LOG_DRIVER: &str = "\
+#include \"../log.h\"
+#include <stddef.h>
+#include <stdint.h>
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    for (; size >= 2; data += 2, size -= 2) log_2(0), log_2(data[0]), log_2(data[0] * data[1]);
+    return 0;
+}
+";
+
+/// With a harness and in place.
+#[test]
+fn zeros_of_zero_are_not_compared() {
+    let header = ("log.h", "int log_2(unsigned int n);\n");
+    let repo = Repo::of(&[header, ("log.c", LOG), ("fuzz/run.c", LOG_DRIVER)]);
+    let tree = repo.read("rust/src/log.rs");
+    let write = |first: u32| {
+        let mut module = tree.clone();
+        let port = format!("pub fn log_2(n: u32) -> i32 {{\n    {first} - n.leading_zeros() as i32\n}}");
+        plant(&mut module, "log_2", &port).unwrap();
+        repo.write("rust/src/log.rs", &module);
+    };
+    // For 0, it gives -1 where x86-64 gives what is left in a register.
+    write(31);
+    repo.verified(&["log_2"], 0);
+    repo.run(&QUICK).ok().shows("`__builtin_clz(0)`");
+    write(30);
+    repo.run(&QUICK).code(10);
 }

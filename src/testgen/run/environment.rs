@@ -36,6 +36,7 @@ const SANITIZERS: [(&str, &[(&str, &str)]); 2] = [
             ("nonnull-attribute", ""),
             ("returns-nonnull-attribute", ""),
             ("float-cast-overflow", "float to integer"),
+            ("builtin", "zero for `__builtin_clz` and its like"),
         ],
     ),
 ];
@@ -264,7 +265,7 @@ pub(super) mod tests {
             environment(0.0).sanitizers,
             [
                 "address",
-                "undefined (signed overflow, shifts, division by zero, bounds, values of bool and enum, float to integer)"
+                "undefined (signed overflow, shifts, division by zero, bounds, values of bool and enum, float to integer, zero for `__builtin_clz` and its like)"
             ]
         );
     }
