@@ -172,11 +172,11 @@ impl<'p> Session<'p> {
         Ok(PortResult { grade: known.map(|known| known.grade), ..result })
     }
 
-    /// The result of a function that needs one that failed.
+    /// The result of a function that needs one of which a wrong port stays in the tree.
     pub fn skipped(&self, planned: &FunctionPlan, blamed: &SymbolName) -> Result<PortResult> {
         let fate = match self.standing.fails(blamed) {
             true => "no longer passes",
-            false => "failed",
+            false => "could not be written anew",
         };
         let why = format!("it needs `{blamed}`, which {fate}");
         self.result(planned, End::Skipped, Some(why))

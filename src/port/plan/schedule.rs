@@ -1,6 +1,7 @@
 //! Chooses which functions may be ported next: those whose callees are done. Pure; `scheduler` runs the ports.
 //!
-//! Functions that call each other form a unit: they are ported in sequence, and if one fails, the rest fails, too.
+//! Functions that call each other form a unit: they are ported in sequence. If a port in the tree turns out to be
+//! wrong, functions that need it are lost, too; a function without a port loses no others, because C's is called.
 
 use crate::c::porting_order::components;
 use crate::symbol::{Function, SymbolKey};
@@ -14,7 +15,7 @@ enum State {
     /// This member is running.
     Running(usize),
     Done,
-    /// This function failed: a member of the unit, or a function that it needs.
+    /// The wrong port of this function is in the tree: a member of the unit, or a function that it needs.
     Lost(usize),
 }
 
@@ -75,8 +76,8 @@ impl Schedule {
         Some(next)
     }
 
-    /// Records the end of a running function. Returns the functions that can no longer begin, each with the failed
-    /// function that is the cause.
+    /// Records the end of a running function; it is lost, not done, if a wrong port of it stays in the tree. Returns
+    /// the functions that can no longer begin, each with the lost function that is the cause.
     pub fn end(&mut self, member: usize, is_done: bool) -> Vec<(usize, usize)> {
         let unit = &mut self.units[self.unit_of[member]];
         let State::Running(done) = unit.state else { return Vec::new() };

@@ -11,6 +11,7 @@ use crate::port::function::worker::{Machine, Message, Worker};
 use crate::port::plan::redo::Redo;
 use crate::port::plan::schedule::Schedule;
 use crate::project::FunctionPlan;
+use crate::project::ported::Ported;
 use crate::store::LastEnd;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -136,10 +137,7 @@ impl<'r, 'p> Scheduler<'r, '_, 'p> {
 
     /// Ends a function, and begins or skips those that depend on it.
     fn end(&mut self, at: usize, result: PortResult) -> Result<()> {
-        // A port of which no safer one was found still stands.
-        let still_stands = self.session.redo == Redo::Safer && result.end != End::NoLongerHolds;
-        let is_lost = !still_stands
-            && matches!(result.end, End::Failed | End::CFault | End::Budget | End::NoLongerHolds);
+        let is_lost = self.leaves_a_wrong_port(self.wanted[at], &result);
         self.tell(at, &result)?;
         self.results.insert(at, result);
         for (skipped, blamed) in self.schedule.end(at, !is_lost) {
@@ -155,6 +153,20 @@ impl<'r, 'p> Scheduler<'r, '_, 'p> {
             self.results.insert(skipped, result);
         }
         Ok(())
+    }
+
+    /// Whether a port stays in the tree on whose results nothing may be built. A function without a port is no
+    /// obstacle: its callers call C's function.
+    fn leaves_a_wrong_port(&self, planned: &FunctionPlan, result: &PortResult) -> bool {
+        match result.end {
+            End::NoLongerHolds => true,
+            // The old port that was to be replaced; it was not judged before.
+            End::Failed | End::CFault | End::Budget => {
+                self.session.redo == Redo::All
+                    && self.session.project.ported(&planned.function) == Ported::Yes
+            }
+            End::Accepted | End::AlreadyPorted | End::NotJudgeable | End::Skipped => false,
+        }
     }
 
     /// Says how a function ended, and keeps it for `status` where it has no port.
