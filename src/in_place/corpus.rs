@@ -1,6 +1,7 @@
 //! The inputs of a driver: libFuzzer runs it with the sanitised library, and keeps few inputs that reach much. Inputs
 //! on which C breaks are found here, once, and kept apart.
 
+use super::around_driver;
 use super::build::{Parts, flags};
 use super::corpus_folders::{
     EARLIER, FOCUSED, FOCUSED_EARLIER, NEW_MORE, SMALLER, files, is_empty, mend, renamed,
@@ -15,9 +16,7 @@ use crate::in_place::build_site::BuildSite;
 use crate::in_place::sandboxed_run;
 use crate::platform::process::{Exit, Job, Output, time_limits};
 use crate::platform::toolchain::CompilerKind;
-use crate::platform::workspace::write_atomic;
 use crate::symbol::Unit;
-use camino::Utf8Path;
 use fs_err as fs;
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use std::path::{Path, PathBuf};
@@ -48,13 +47,6 @@ const MORE_SECONDS: u64 = 10;
 const MOST_MORE: usize = 3000;
 /// The input that stands for all where the driver does the same with each.
 const ANY: &[u8] = b"implfuzz";
-/// What runs the driver, keeps inputs, and leads libFuzzer to one function.
-const AROUND: [(&str, &str); 3] = [
-    ("keep", include_str!("../../templates/in_place/keep.c")),
-    ("focus", include_str!("../../templates/in_place/focus.c")),
-    ("temporary", include_str!("../../templates/in_place/temporary.c")),
-];
-
 /// The file of the words that libFuzzer puts into inputs.
 const WORDS: &str = "words.dict";
 
@@ -204,7 +196,7 @@ impl Sanitised {
         let fork = format!("-fork={}", rayon::current_num_threads());
         let fuzz = |job: Job, seconds: u64| {
             let time = format!("-max_total_time={seconds}");
-            job.args(FORK).args(&words).args([&fork, &time]).timeout(limit)
+            around_driver::goes_on(job, &breaking).args(FORK).args(&words).args([&fork, &time]).timeout(limit)
         };
         let output = run(&|job| fuzz(job, seconds).args(&folders))?;
         if !output.exit.success() && is_empty(&found)? && is_empty(&breaking)? {
@@ -270,24 +262,18 @@ impl Sanitised {
             .args(weak_definitions::flags(parts.library, place)?)
             .arg("-DLLVMFuzzerTestOneInput=implfuzz_driver");
         place.done(job.args(["-c", "-o"]).arg(&object).arg(driver.file.as_std_path()), &driver.file)?;
-        let around = AROUND.map(|(name, _)| place.dir.join(name).with_extension("o"));
-        let entry = (!others.is_empty()).then_some("-DLLVMFuzzerTestOneInput=implfuzz_keep");
-        for ((name, text), object) in AROUND.iter().zip(&around) {
-            let source = object.with_extension("c");
-            write_atomic(&source, text.as_bytes())?;
-            let job = place.compiler(Language::C).dir(place.dir).timeout(time_limits::COMPILE_OWN_C);
-            let job = job.args(["-O1", "-w"]).args(entry).args(["-c", "-o"]).arg(object).arg(&source);
-            place.done(job, Utf8Path::new(name))?;
-        }
+        let around = around_driver::compiled(!others.is_empty(), place)?;
         let program = program(place.dir, driver);
         let job = place.compiler(Language::Cxx).dir(parts.root).timeout(time_limits::COMPILE_C);
         let job = job
-            .args(["-fsanitize=address,fuzzer", "-Wl,--wrap=exit,--wrap=_exit"])
+            .arg("-fsanitize=address,fuzzer")
+            .args(around_driver::link_flags())
             .args(&self.objects)
             .arg(&object)
             .args(&around)
             .args(others);
-        let job = job.args(parts.link.iter().map(|name| format!("-l{name}"))).args(["-lm", "-lpthread"]);
+        let job =
+            job.args(parts.link.iter().map(|name| format!("-l{name}"))).args(["-lm", "-lpthread", "-ldl"]);
         place.done(job.args(&parts.settings.link).arg("-o").arg(&program), &driver.file)?;
         Ok(program)
     }

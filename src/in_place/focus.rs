@@ -1,6 +1,7 @@
 //! Fuzzes on for one function: libFuzzer begins with the inputs that reach it, and only what takes new edges of this
 //! function counts as new. What is kept are inputs for judging; they are no part of the corpus.
 
+use super::around_driver;
 use super::corpus::{ASAN_OPTIONS, FORK, LIMITS, artifacts};
 use super::corpus_folders::files;
 use crate::error::{Error, ErrorKind, Result};
@@ -104,6 +105,7 @@ impl Focus<'_> {
             let focus = (!ranges.is_empty()).then_some(&ranges);
             let job = job.limits(sandboxed_run::sanitised()).env("ASAN_OPTIONS", ASAN_OPTIONS);
             let job = job.may_write([&new, &begin]).may_write([self.breaking]).may_read(self.words);
+            let job = around_driver::goes_on(job, self.breaking);
             let job = job.env("IMPLFUZZ_KEEP", &new).env("IMPLFUZZ_KNOWN", &begin);
             let job =
                 job.env("IMPLFUZZ_ALIKE", wanted.alike()).args(LIMITS).args(how.split(' ')).args(&words);

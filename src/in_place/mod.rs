@@ -14,6 +14,7 @@ pub mod build_site;
 mod patchable;
 mod driver_object;
 mod weak_definitions;
+mod around_driver;
 mod sandboxed_run;
 mod tape;
 pub mod outside;

@@ -16,9 +16,11 @@
 #include <unistd.h>
 
 /* Files of one process; libFuzzer starts several. */
-#define MOST 1000
+#define MOST 3000
 
 int implfuzz_driver(const uint8_t *data, size_t size);
+int implfuzz_survives(void (*call)(void *), void *argument, const uint8_t *data, size_t size);
+void implfuzz_guard_exit(void);
 _Noreturn void __real_exit(int status);
 _Noreturn void __real__exit(int status);
 int implfuzz_focus(uint64_t *taken);
@@ -77,6 +79,7 @@ static volatile long driving;
 
 static void end(void)
 {
+    implfuzz_guard_exit();
     if (driving && driving == syscall(SYS_gettid))
         siglongjmp(end_of_run, 1);
 }
@@ -94,15 +97,30 @@ _Noreturn void __wrap__exit(int status)
     __real__exit(status);
 }
 
-static int drive(const uint8_t *data, size_t size)
+struct run {
+    const uint8_t *data;
+    size_t size;
+    int result;
+};
+
+static void drive(void *argument)
 {
-    volatile int result = 0;
+    struct run *run = argument;
+    run->result = implfuzz_driver(run->data, run->size);
+}
+
+/* -1: C breaks on the input, which belongs to no corpus. */
+static int survive(const uint8_t *data, size_t size)
+{
+    static struct run run;
+    volatile int survives = 1;
+    run = (struct run){data, size, 0};
     if (sigsetjmp(end_of_run, 0) == 0) {
         driving = syscall(SYS_gettid);
-        result = implfuzz_driver(data, size);
+        survives = implfuzz_survives(drive, &run, data, size);
     }
     driving = 0;
-    return result;
+    return survives ? run.result : -1;
 }
 
 /* Whether few inputs before took the same edges. */
@@ -116,11 +134,11 @@ static int is_rare(uint64_t taken)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    int result = drive(data, size);
+    int result = survive(data, size);
     uint64_t taken = 0, hash = 0xcbf29ce484222325u;
     int has_focus = implfuzz_focus(&taken);
     const char *folder = getenv("IMPLFUZZ_KEEP");
-    if (!folder || (has_focus && !taken))
+    if (!folder || result == -1 || (has_focus && !taken))
         return result;
     for (size_t at = 0; at < size; at++)
         hash = (hash ^ data[at]) * 0x100000001b3u;

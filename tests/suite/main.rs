@@ -32,6 +32,7 @@ mod drivers_alone;
 mod drivers_answers;
 mod drivers_attacks;
 mod drivers_blocks;
+mod drivers_breaking;
 mod drivers_callbacks;
 mod drivers_cheats;
 mod drivers_chosen;

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/time.h>
 #include <sys/types.h>
+#include <ucontext.h>
 
 struct implfuzz_broke {
     const char *reason;
@@ -42,6 +43,9 @@ static volatile sig_atomic_t guarding;
 /* The thread that `resume` leads back to. libFuzzer runs a second thread, and C may start more. */
 static volatile pthread_t guarded;
 static struct implfuzz_broke broke;
+/* Where a call broke, as far as that is known: tells apart why. */
+uintptr_t implfuzz_broke_at;
+#define HERE (implfuzz_broke_at = (uintptr_t)__builtin_return_address(0))
 static struct sigaction chained[65];
 static volatile unsigned long calls, calls_at_tick;
 static volatile unsigned ticks, ticks_allowed = 25, usual = 25;
@@ -163,8 +167,21 @@ static void on_tick(void)
             return;
         }
         hangs++;
+        implfuzz_broke_at = 1;
         skip("hang", NULL);
     }
+}
+
+static uintptr_t instruction(const void *context)
+{
+    const ucontext_t *at = context;
+#if defined(__x86_64__)
+    return (uintptr_t)at->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+    return (uintptr_t)at->uc_mcontext.pc;
+#else
+    return at != NULL;
+#endif
 }
 
 static void on_signal(int number, siginfo_t *info, void *context)
@@ -173,8 +190,10 @@ static void on_signal(int number, siginfo_t *info, void *context)
         on_tick();
         return;
     }
-    if (armed && number != SIGALRM)
+    if (armed && number != SIGALRM) {
+        implfuzz_broke_at = instruction(context);
         skip(signal_name(number), NULL);
+    }
     /* libFuzzer and the sanitizers are not the port, and may ask the system for what they need. */
     unsigned char was = implfuzz_in_port;
     implfuzz_in_port = 0;
@@ -372,6 +391,7 @@ UBSAN(missing_return)
     void __real___asan_report_##name(uintptr_t) __attribute__((weak));                                           \
     void __wrap___asan_report_##name(uintptr_t address)                                                          \
     {                                                                                                            \
+        HERE;                                                                                                    \
         if (armed)                                                                                               \
             skip("asan " #name, NULL);                                                                           \
         if (__real___asan_report_##name)                                                                         \
@@ -383,6 +403,7 @@ UBSAN(missing_return)
     void __real___asan_report_##name(uintptr_t, size_t) __attribute__((weak));                                   \
     void __wrap___asan_report_##name(uintptr_t address, size_t size)                                             \
     {                                                                                                            \
+        HERE;                                                                                                    \
         if (armed)                                                                                               \
             skip("asan " #name, NULL);                                                                           \
         if (__real___asan_report_##name)                                                                         \
@@ -448,6 +469,7 @@ static void *plain_function(void **known, const char *name)
     void *__wrap_##name(void *to, const void *from, size_t size)                                                 \
     {                                                                                                            \
         static void *known;                                                                                      \
+        HERE;                                                                                                    \
         check("asan " #name, to, size);                                                                          \
         check("asan " #name, from, size);                                                                        \
         if (plain() && plain_function(&known, own))                                                              \
@@ -459,6 +481,7 @@ static void *plain_function(void **known, const char *name)
     void *__wrap_##name(void *to, int value, size_t size)                                                        \
     {                                                                                                            \
         static void *known;                                                                                      \
+        HERE;                                                                                                    \
         check("asan " #name, to, size);                                                                          \
         if (plain() && plain_function(&known, "memset"))                                                         \
             return ((void *(*)(void *, int, size_t))known)(to, value, size);                                     \
@@ -478,6 +501,7 @@ FILLS(__asan_memset)
     int __wrap_##name(const void *a, const void *b, size_t size)                                                 \
     {                                                                                                            \
         static void *known;                                                                                      \
+        HERE;                                                                                                    \
         check("asan " #name, a, size);                                                                           \
         check("asan " #name, b, size);                                                                           \
         if (plain() && plain_function(&known, #name))                                                            \
@@ -492,6 +516,7 @@ COMPARES(bcmp)
 ssize_t __real_read(int, void *, size_t);
 ssize_t __wrap_read(int descriptor, void *to, size_t size)
 {
+    HERE;
     check("asan read", to, size);
     return __real_read(descriptor, to, size);
 }
@@ -499,6 +524,7 @@ ssize_t __wrap_read(int descriptor, void *to, size_t size)
 ssize_t __real_write(int, const void *, size_t);
 ssize_t __wrap_write(int descriptor, const void *from, size_t size)
 {
+    HERE;
     check("asan write", from, size);
     return __real_write(descriptor, from, size);
 }
@@ -506,6 +532,7 @@ ssize_t __wrap_write(int descriptor, const void *from, size_t size)
 size_t __real_strlen(const char *);
 size_t __wrap_strlen(const char *string)
 {
+    HERE;
     if (armed)
         checked_length("asan strlen", string, SIZE_MAX);
     return __real_strlen(string);
@@ -514,6 +541,7 @@ size_t __wrap_strlen(const char *string)
 char *__real_strcpy(char *, const char *);
 char *__wrap_strcpy(char *to, const char *from)
 {
+    HERE;
     if (armed)
         check("asan strcpy", to, checked_length("asan strcpy", from, SIZE_MAX) + 1);
     return __real_strcpy(to, from);
@@ -522,6 +550,7 @@ char *__wrap_strcpy(char *to, const char *from)
 char *__real_strncpy(char *, const char *, size_t);
 char *__wrap_strncpy(char *to, const char *from, size_t size)
 {
+    HERE;
     if (armed) {
         checked_length("asan strncpy", from, size);
         check("asan strncpy", to, size);
@@ -532,6 +561,7 @@ char *__wrap_strncpy(char *to, const char *from, size_t size)
 int __real_strcmp(const char *, const char *);
 int __wrap_strcmp(const char *a, const char *b)
 {
+    HERE;
     if (armed) {
         checked_length("asan strcmp", a, SIZE_MAX);
         checked_length("asan strcmp", b, SIZE_MAX);
@@ -542,6 +572,7 @@ int __wrap_strcmp(const char *a, const char *b)
 char *__real_strchr(const char *, int);
 char *__wrap_strchr(const char *string, int wanted)
 {
+    HERE;
     if (armed)
         checked_length("asan strchr", string, SIZE_MAX);
     return __real_strchr(string, wanted);
@@ -568,16 +599,25 @@ int implfuzz_is_bad_block(void *block)
 void __real_free(void *);
 void __wrap_free(void *block)
 {
+    HERE;
     if (block && implfuzz_is_bad_block(block))
         return;
     implfuzz_ledger_freed(block);
     __real_free(block);
 }
 
-void __real_exit(int) __attribute__((noreturn));
-void __wrap_exit(int code)
+/* Leaves a call that ends the program. */
+void implfuzz_guard_exit(void)
 {
     if (armed)
         skip("exit", NULL);
+}
+
+#ifndef IMPLFUZZ_OWN_EXIT
+void __real_exit(int) __attribute__((noreturn));
+void __wrap_exit(int code)
+{
+    implfuzz_guard_exit();
     __real_exit(code);
 }
+#endif
