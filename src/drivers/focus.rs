@@ -25,9 +25,12 @@ pub(super) fn fuzz_on(
     (functions, wanted): (&[Number], fn(Duration) -> Wanted),
     reporter: &mut dyn Reporter,
 ) -> Result<Vec<Number>> {
-    let is_open = |driven: &Driven, number: Number| {
-        !driven.corpus.focused(number).is_dir() && !driven.inputs_of(number).is_empty()
+    let is_done = |driven: &Driven, number: Number| match wanted(Duration::ZERO) {
+        Wanted::Calls(_) => driven.corpus.focused_on_calls(number).is_dir(),
+        Wanted::Edges(_) | Wanted::New => driven.corpus.focused(number).is_dir(),
     };
+    let is_open =
+        |driven: &Driven, number: Number| !is_done(driven, number) && !driven.inputs_of(number).is_empty();
     let numbered = report.drivers.iter().enumerate();
     let open: Vec<(usize, Number)> = numbered
         .flat_map(|(at, driven)| {
@@ -82,7 +85,8 @@ fn fuzz(
         let focus = Focus { program: &programs[*at], words: words.as_deref(), breaking: &breaking };
         let seeds = drivers[*at].inputs_of(*number);
         let to = match wanted {
-            Wanted::Edges(_) | Wanted::Calls(_) => corpus.focused(*number),
+            Wanted::Edges(_) => corpus.focused(*number),
+            Wanted::Calls(_) => corpus.focused_on_calls(*number),
             Wanted::New => corpus.new_inputs(*number),
         };
         focus.fuzz(&library.functions[*number].c_name, (&seeds, &to), wanted, interrupt)

@@ -99,7 +99,9 @@ impl Driven {
         let mut inputs: Vec<PathBuf> = self.inputs_of(function).into_iter().map(Path::to_owned).collect();
         if !inputs.is_empty() {
             inputs.extend(self.focused(function)?);
-            inputs.extend(focused::kept(&self.corpus.focused_earlier(function))?.unwrap_or_default());
+            for folder in self.corpus.focused_earlier(function) {
+                inputs.extend(focused::kept(&folder)?.unwrap_or_default());
+            }
             inputs.extend(self.corpus.more.iter().cloned());
         }
         Ok(inputs)
@@ -112,7 +114,9 @@ impl Driven {
 
     /// The inputs that were made for one function.
     fn focused(&self, function: Number) -> Result<Vec<PathBuf>> {
-        Ok(focused::kept(&self.corpus.focused(function))?.unwrap_or_default())
+        let [edges, calls] = [self.corpus.focused(function), self.corpus.focused_on_calls(function)];
+        let edges = focused::kept(&edges)?.unwrap_or_default();
+        Ok(edges.into_iter().chain(focused::kept(&calls)?.unwrap_or_default()).collect())
     }
 }
 

@@ -72,14 +72,19 @@ impl Corpus {
         Ok(Self { inputs: inputs?, more: more?, breaking: breaking?, dir: dir.to_owned() })
     }
 
-    /// The folder of inputs that were made for one function.
+    /// The folder of inputs that were made for one function, so that they take other edges of it.
     pub fn focused(&self, function: Number) -> PathBuf {
         self.dir.join(FOCUSED).join(function.to_string())
     }
 
-    /// The same, of the campaign before.
-    pub fn focused_earlier(&self, function: Number) -> PathBuf {
-        self.dir.join(FOCUSED_EARLIER).join(function.to_string())
+    /// The folder of inputs that were made for many different calls of one function.
+    pub fn focused_on_calls(&self, function: Number) -> PathBuf {
+        self.dir.join(FOCUSED).join(format!("{function}-calls"))
+    }
+
+    /// The folders of both, of the campaign before.
+    pub fn focused_earlier(&self, function: Number) -> [PathBuf; 2] {
+        ["", "-calls"].map(|end| self.dir.join(FOCUSED_EARLIER).join(format!("{function}{end}")))
     }
 
     /// The folder of inputs that were last made to judge a port of the function.
