@@ -20,6 +20,7 @@ mod tape;
 pub mod outside;
 mod padding;
 pub mod candidates;
+mod passing;
 mod returned;
 pub mod table;
 mod runtime;

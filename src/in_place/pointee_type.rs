@@ -1,7 +1,7 @@
 //! What lies at a place, by the types of the pointers that lead there.
 
 use super::padding::is_known;
-use super::returned::is_in_memory;
+use super::passing::is_in_memory;
 use crate::symbol::{CType, Field, Function, Library, Param, Record, TypeKind};
 
 /// What lies at a place.

@@ -1,9 +1,7 @@
 //! How a function returns its result, and how that is compared.
 
+use super::passing::{self, IN_REGISTERS, is_in_memory};
 use crate::symbol::{CType, Library, TypeKind};
-
-/// Structs of more bytes are returned in memory of the caller, on x86-64 and aarch64.
-const IN_REGISTERS: u64 = 16;
 
 /// How a result is compared, as a constant of `in_place.h`; else why it is not.
 pub(super) fn result(library: &Library, ty: &CType) -> Result<&'static str, &'static str> {
@@ -30,21 +28,14 @@ pub(super) fn result(library: &Library, ty: &CType) -> Result<&'static str, &'st
         TypeKind::Record(_) => match words(library, ty) {
             Some(IN_REGISTERS) => Ok("RESULT_PAIR"),
             Some(8) => Ok("RESULT_WORD"),
-            _ => Err(
-                "it returns a small struct by value that is not one or two words of integers and pointers",
-            ),
+            _ if passing::result(library, ty).is_some() => Ok("RESULT_PARTS"),
+            _ => Err("it returns a small struct by value, and it is not known in which registers"),
         },
         TypeKind::Float { .. } | TypeKind::Unsupported(_) => Err(UNKNOWN),
     }
 }
 
 const UNKNOWN: &str = "its result is no type that is compared";
-
-/// Whether the caller gives the address where the result goes.
-pub(super) fn is_in_memory(library: &Library, ty: &CType) -> bool {
-    let TypeKind::Record(key) = &ty.kind else { return false };
-    library.records.get(key).is_some_and(|record| record.complete && record.size > IN_REGISTERS)
-}
 
 /// The bytes of a value that has integers and pointers alone, without padding.
 fn words(library: &Library, ty: &CType) -> Option<u64> {

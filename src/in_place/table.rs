@@ -1,7 +1,8 @@
 //! The generated C tables: what the judge knows of each function, and where functions begin in a program.
 
 use super::candidates::Candidates;
-use super::returned::{is_in_memory, result};
+use super::passing::{self, Part, is_in_memory};
+use super::returned::result;
 use crate::c::entries::Entries;
 use crate::c::mutants::table;
 use crate::c::own_copies::OwnCopy;
@@ -56,9 +57,9 @@ pub fn integers_before(library: &Library, function: &Function) -> Option<usize> 
     function.params.iter().all(|param| is_plain(&param.ty)).then_some(before)
 }
 
-/// How many arguments are in registers for integers, and in those for floating point; structs by value are left out. And how
-/// many integers are on the stack, where nothing else is.
-fn registers(library: &Library, function: &Function) -> [usize; 3] {
+/// How many arguments are in registers for integers, structs by value left out; and how many integers are on the stack,
+/// where nothing else is.
+fn integers(library: &Library, function: &Function) -> [usize; 2] {
     let is_float = |ty: &CType| matches!(ty.kind, TypeKind::Float { .. });
     let is_plain = |ty: &CType| !matches!(ty.kind, TypeKind::Record(_) | TypeKind::Unsupported(_));
     let vectors = function.params.iter().filter(|param| is_float(&param.ty)).count();
@@ -68,7 +69,19 @@ fn registers(library: &Library, function: &Function) -> [usize; 3] {
     let integers = integers + usize::from(is_x86 && is_in_memory(library, &function.ret));
     let most = if is_x86 { 6 } else { 8 };
     let is_known = vectors <= 8 && integers_before(library, function).is_some();
-    [integers.min(most), vectors.min(8), if is_known { integers.saturating_sub(most) } else { 0 }]
+    [integers.min(most), if is_known { integers.saturating_sub(most) } else { 0 }]
+}
+
+/// A list of words: its name, their number, and its definition.
+fn parts(name: String, parts: &[Part]) -> (String, usize, String) {
+    let rows: Vec<String> = parts.iter().map(Part::in_c).collect();
+    match rows.is_empty() {
+        true => ("0".to_owned(), 0, String::new()),
+        false => {
+            let text = format!("static const struct implfuzz_part {name}[] = {{{}}};\n", rows.join(", "));
+            (name, rows.len(), text)
+        }
+    }
 }
 
 /// The candidates of a function: the name of their list, how many there are, and what declares it.
@@ -104,10 +117,14 @@ pub(super) fn functions(library: &Library, entries: &Entries, candidates: Candid
         };
         let result = result(library, &function.ret).unwrap_or("RESULT_UNKNOWN");
         let bytes = stack_bytes(library, function);
-        let [integers, vectors, on_stack] = registers(library, function);
+        let [integers, on_stack] = integers(library, function);
+        let of_result = passing::result(library, &function.ret).filter(|_| result == "RESULT_PARTS");
+        let arguments = parts(format!("arguments_{number}"), &passing::arguments(library, function));
+        let of_result = parts(format!("result_{number}"), &of_result.unwrap_or_default());
+        declarations += &(arguments.2 + &of_result.2);
         rows += &format!(
-            "    {{\"{}\", {result}, {bytes}, {integers}, {vectors}, {on_stack}, {table}, {candidates}}},\n",
-            function.name
+            "    {{\"{}\", {result}, {bytes}, {integers}, {on_stack}, {}, {}, {}, {}, {table}, {candidates}}},\n",
+            function.name, arguments.0, of_result.0, arguments.1, of_result.1
         );
     }
     let all = library.functions.len();

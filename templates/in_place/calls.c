@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "in_place.h"
 
+#include <string.h>
+
 /* Judged calls of a function in one input, where many mutants run on each. */
 #define MOST_OF_INPUT 40
 /* The first ones, where one port runs on each, or the branches of these calls are counted. */
@@ -49,6 +51,17 @@ static size_t behind(uint64_t word, const unsigned char *stack)
     return of_stack < BYTES_ON_STACK ? of_stack : BYTES_ON_STACK;
 }
 
+static uint64_t word_of(const struct implfuzz_part *part, const struct registers *registers, const unsigned char *stack)
+{
+    uint64_t word = 0;
+    switch (part->place) {
+    case PART_INTEGER: word = registers->integer[part->at]; break;
+    case PART_STACK: memcpy(&word, stack + 8 * part->at, sizeof word); break;
+    default: memcpy(&word, registers->vector[part->at], sizeof word);
+    }
+    return word & part->mask;
+}
+
 /*
  * Whether no call before had these arguments, the same bytes behind those that point to blocks or to the stack, and the
  * same answers of the system. What takes no arguments is told apart by input.
@@ -56,19 +69,17 @@ static size_t behind(uint64_t word, const unsigned char *stack)
 int implfuzz_is_distinct(const struct implfuzz_function *function, const struct registers *registers, const unsigned char *stack)
 {
     uint64_t hash = 0xcbf29ce484222325u;
-    if (function->integers + function->vectors == 0)
+    if (function->argument_count == 0)
         hash ^= STATE->input;
-    for (size_t at = 0; at < function->integers; at++) {
-        uint64_t word = registers->integer[at];
-        size_t bytes = behind(word, stack);
+    for (size_t at = 0; at < function->argument_count; at++) {
+        const struct implfuzz_part *part = &function->arguments[at];
+        uint64_t word = word_of(part, registers, stack);
+        size_t bytes = ~part->mask ? 0 : behind(word, stack);
         if (bytes == 0)
             hash = (hash ^ word) * 0x100000001b3u;
         for (size_t byte = 0; byte < bytes; byte++)
             hash = (hash ^ ((unsigned char *)word)[byte]) * 0x100000001b3u;
     }
-    for (size_t at = 0; at < function->vectors; at++)
-        for (size_t byte = 0; byte < 8; byte++)
-            hash = (hash ^ registers->vector[at][byte]) * 0x100000001b3u;
     hash = implfuzz_with_answers(hash) | 1;
     for (size_t at = 0; at < SEEN; at++) {
         uint64_t *place = &STATE->seen[(hash >> 20 ^ hash) + at & (SEEN - 1)];

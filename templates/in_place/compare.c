@@ -4,43 +4,84 @@
 
 #include <string.h>
 
-static enum difference compare_results(enum result kind, const struct result_registers *c, const struct result_registers *own)
+/* All NaNs are one value, but zeros have signs. */
+static int is_same_float(const void *a, const void *b)
 {
-    static const unsigned char widths[] = {0, 1, 2, 4, 8, 0, 0, 16, 0, 8, 8, 8, 16};
-    if (memcmp(c->integer, own->integer, widths[kind]) != 0)
-        return DIFFERS_RESULT;
-    /* All NaNs are one value, but zeros have signs. */
-    if (kind == RESULT_DOUBLE) {
-        double a, b;
-        memcpy(&a, c->vector, sizeof a), memcpy(&b, own->vector, sizeof b);
-        return memcmp(&a, &b, sizeof a) != 0 && !(a != a && b != b) ? DIFFERS_RESULT : SAME;
+    float one, other;
+    memcpy(&one, a, sizeof one), memcpy(&other, b, sizeof other);
+    return memcmp(a, b, sizeof one) == 0 || (one != one && other != other);
+}
+
+static int is_same_double(const void *a, const void *b)
+{
+    double one, other;
+    memcpy(&one, a, sizeof one), memcpy(&other, b, sizeof other);
+    return memcmp(a, b, sizeof one) == 0 || (one != one && other != other);
+}
+
+static int is_same_part(const struct implfuzz_part *part, const struct result_registers *c, const struct result_registers *own)
+{
+    const unsigned char *of_c = c->vector[part->at], *of_own = own->vector[part->at];
+    switch (part->place) {
+    case PART_DOUBLE: return is_same_double(of_c, of_own);
+    case PART_FLOATS: return is_same_float(of_c, of_own) && (part->mask >> 32 == 0 || is_same_float(of_c + 4, of_own + 4));
+    default: return ((c->integer[part->at] ^ own->integer[part->at]) & part->mask) == 0;
     }
-    if (kind == RESULT_FLOAT) {
-        float a, b;
-        memcpy(&a, c->vector, sizeof a), memcpy(&b, own->vector, sizeof b);
-        return memcmp(&a, &b, sizeof a) != 0 && !(a != a && b != b) ? DIFFERS_RESULT : SAME;
-    }
-    return SAME;
+}
+
+static enum difference compare_results(const struct implfuzz_function *function, const struct result_registers *c,
+                                       const struct result_registers *own)
+{
+    static const unsigned char widths[] = {0, 1, 2, 4, 8, 0, 0, 16, 0, 8, 8, 8, 16, 0};
+    int is_same = memcmp(c->integer, own->integer, widths[function->result]) == 0;
+    if (function->result == RESULT_DOUBLE)
+        is_same = is_same_double(c->vector, own->vector);
+    if (function->result == RESULT_FLOAT)
+        is_same = is_same_float(c->vector, own->vector);
+    for (size_t at = 0; at < function->result_count; at++)
+        is_same = is_same && is_same_part(&function->result_parts[at], c, own);
+    return is_same ? SAME : DIFFERS_RESULT;
 }
 
 /* Why a result that differs may be right: of two words, both must. */
-static enum excuse excuse_result(enum result kind, const struct result_registers *c, const struct result_registers *own, int moved)
+static enum excuse excuse_result(const struct implfuzz_function *function, const struct result_registers *c,
+                                 const struct result_registers *own, int moved)
 {
+    static const struct implfuzz_part words[] = {{PART_INTEGER, 0, ~(uint64_t)0}, {PART_INTEGER, 1, ~(uint64_t)0}};
+    enum result kind = function->result;
     if (kind == RESULT_POINTER || kind == RESULT_TEXT)
         return implfuzz_excuse(c->integer[0], own->integer[0], moved, kind);
-    if (kind != RESULT_WORD && kind != RESULT_PAIR)
+    if (kind != RESULT_WORD && kind != RESULT_PAIR && kind != RESULT_PARTS)
         return NONE;
+    const struct implfuzz_part *parts = kind == RESULT_PARTS ? function->result_parts : words;
+    size_t count = kind == RESULT_PARTS ? function->result_count : kind == RESULT_PAIR ? 2 : 1;
     enum excuse worst = EQUAL_CONSTANTS;
-    for (int word = 0; word < (kind == RESULT_PAIR ? 2 : 1); word++) {
-        if (c->integer[word] == own->integer[word])
+    for (size_t at = 0; at < count; at++) {
+        const struct implfuzz_part *part = &parts[at];
+        if (is_same_part(part, c, own))
             continue;
-        enum excuse excuse = implfuzz_excuse(c->integer[word], own->integer[word], moved, RESULT_UNKNOWN);
+        if (part->place != PART_INTEGER || ~part->mask)
+            return NONE;
+        enum excuse excuse = implfuzz_excuse(c->integer[part->at], own->integer[part->at], moved, RESULT_UNKNOWN);
         if (excuse == NONE)
             return NONE;
         if (excuse != EQUAL_CONSTANTS)
             worst = excuse;
     }
     return worst;
+}
+
+/* The first eight bytes of a result, without padding, for people. */
+static uint64_t first_word(const struct implfuzz_function *function, const struct result_registers *result)
+{
+    static const struct implfuzz_part integer = {PART_INTEGER, 0, ~(uint64_t)0}, floating = {PART_DOUBLE, 0, ~(uint64_t)0};
+    int is_float = function->result == RESULT_FLOAT || function->result == RESULT_DOUBLE;
+    const struct implfuzz_part *first = is_float ? &floating : &integer;
+    uint64_t word;
+    if (function->result_count)
+        first = &function->result_parts[0];
+    memcpy(&word, first->place == PART_INTEGER ? (const void *)result->integer : result->vector, sizeof word);
+    return word & first->mask;
 }
 
 /* Whether blocks may have other addresses than C's. */
@@ -64,17 +105,16 @@ static void stack_word(const unsigned char *stack, size_t at, size_t bytes, int 
         implfuzz_add_place(places, stack + at, words[0], words[1]);
 }
 
-enum difference implfuzz_compare(enum result kind, const struct picture *c, const struct picture *own,
+enum difference implfuzz_compare(const struct implfuzz_function *function, const struct picture *c, const struct picture *own,
                                  const unsigned char *stack, size_t bytes, struct places *places)
 {
     int moved = implfuzz_has_moved(c, own);
-    enum difference difference = compare_results(kind, &c->result, &own->result);
+    enum difference difference = compare_results(function, &c->result, &own->result);
     if (difference != SAME) {
-        enum excuse excuse = excuse_result(kind, &c->result, &own->result, moved);
+        enum excuse excuse = excuse_result(function, &c->result, &own->result, moved);
         if (excuse != EQUAL_CONSTANTS) {
-            int is_float = kind == RESULT_FLOAT || kind == RESULT_DOUBLE;
-            memcpy(&places->result_of_c, is_float ? (const void *)c->result.vector : c->result.integer, 8);
-            memcpy(&places->own_result, is_float ? (const void *)own->result.vector : own->result.integer, 8);
+            places->result_of_c = first_word(function, &c->result);
+            places->own_result = first_word(function, &own->result);
             places->is_result = 1;
             places->excuse = excuse;
             return difference;

@@ -52,7 +52,21 @@ enum result {
     RESULT_TEXT, /* a pointer to char */
     /* One or two words of a struct, which may be pointers. */
     RESULT_WORD,
-    RESULT_PAIR
+    RESULT_PAIR,
+    RESULT_PARTS /* words of a struct with padding or floating point */
+};
+
+/* A word of an argument or of a result: a register of its kind, or the word on the stack, and the bits that are no padding.
+ * Generated: `passing.rs`. */
+struct implfuzz_part {
+    enum part_place {
+        PART_INTEGER,
+        PART_FLOATS, /* one number of four bytes, or two */
+        PART_DOUBLE,
+        PART_STACK
+    } place;
+    unsigned at;
+    uint64_t mask;
 };
 
 /* A function of the library. Generated: `functions`, `entries`. */
@@ -61,8 +75,11 @@ struct implfuzz_function {
     enum result result;
     /* Bytes of arguments on the stack. */
     size_t stack_bytes;
-    /* Arguments in registers of each kind, and integers on the stack, if it is known where these are. */
-    unsigned integers, vectors, on_stack;
+    /* Integer arguments in registers, and on the stack, if it is known where these are. */
+    unsigned integers, on_stack;
+    /* The words of arguments, by which calls are told apart, and those of a result of RESULT_PARTS. */
+    const struct implfuzz_part *arguments, *result_parts;
+    size_t argument_count, result_count;
     /* What is judged, from number 0; NULL where there is nothing. */
     void *const *candidates;
     size_t count;
@@ -478,7 +495,7 @@ struct picture {
 /* Whether blocks may have other addresses than C's. */
 int implfuzz_has_moved(const struct picture *c, const struct picture *own);
 /* The stack is the driver's, of which so many bytes are compared. */
-enum difference implfuzz_compare(enum result kind, const struct picture *c, const struct picture *own,
+enum difference implfuzz_compare(const struct implfuzz_function *function, const struct picture *c, const struct picture *own,
                                  const unsigned char *stack, size_t bytes, struct places *places);
 /* The same where both end the program: what hooks and destructors may see behind `exit`. New blocks do not count, and a
  * difference may be right. */

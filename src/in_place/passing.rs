@@ -1,0 +1,324 @@
+//! Where arguments and small structs are when a function is called or returns, on x86-64: chapter 3.2.3 of the System V
+//! ABI. Elsewhere, structs by value are left out.
+
+use crate::symbol::{CType, Function, Library, TypeKind};
+
+/// Structs of more bytes are returned in memory of the caller, on x86-64 and aarch64.
+pub(super) const IN_REGISTERS: u64 = 16;
+/// Registers for arguments: integers and floating point.
+const INTEGERS: usize = if cfg!(target_arch = "x86_64") { 6 } else { 8 };
+const VECTORS: usize = 8;
+/// The most words of one struct on the stack that tell calls apart.
+const WORDS: usize = 16;
+
+/// What a word of eight bytes holds; as in `in_place.h`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    Integer,
+    /// One number of four bytes, or two.
+    Floats,
+    Double,
+}
+
+/// A word of a value, and the bits of it that are no padding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Word {
+    class: Class,
+    mask: u64,
+}
+
+/// Where a word is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Register(Class),
+    Stack,
+}
+
+/// A word of an argument or of a result: the register of its kind, or the word on the stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Part {
+    place: Place,
+    at: usize,
+    mask: u64,
+}
+
+impl Part {
+    /// As a `struct implfuzz_part`.
+    pub fn in_c(&self) -> String {
+        let place = match self.place {
+            Place::Register(Class::Integer) => "PART_INTEGER",
+            Place::Register(Class::Floats) => "PART_FLOATS",
+            Place::Register(Class::Double) => "PART_DOUBLE",
+            Place::Stack => "PART_STACK",
+        };
+        format!("{{{place}, {}, {:#x}u}}", self.at, self.mask)
+    }
+}
+
+/// How a value is passed.
+enum Passed {
+    Words(Vec<Word>),
+    /// On the stack; the masks of its words.
+    Stack(Vec<u64>),
+    Unknown,
+}
+
+/// The words of a function's arguments, as far as it is known where they are.
+pub(super) fn arguments(library: &Library, function: &Function) -> Vec<Part> {
+    // The address of a result in memory is the first argument.
+    let hidden = cfg!(target_arch = "x86_64") && is_in_memory(library, &function.ret);
+    let mut taken = Taken { integers: usize::from(hidden), vectors: 0, stack: 0 };
+    let mut parts: Vec<Part> = hidden.then(|| register(Class::Integer, 0, u64::MAX)).into_iter().collect();
+    for param in &function.params {
+        match passed(library, &param.ty) {
+            Passed::Words(words) => parts.extend(taken.place(&words, is_wide(&param.ty))),
+            Passed::Stack(masks) => parts.extend(taken.put_on_stack(&masks, false)),
+            Passed::Unknown => break,
+        }
+    }
+    parts
+}
+
+/// The words of a struct that is returned in registers; `None` where that is not known.
+pub(super) fn result(library: &Library, ty: &CType) -> Option<Vec<Part>> {
+    let is_struct = matches!(ty.kind, TypeKind::Record(_)) && cfg!(target_arch = "x86_64");
+    match passed(library, ty) {
+        Passed::Words(words) if is_struct => {
+            Some(Taken { integers: 0, vectors: 0, stack: 0 }.place(&words, false))
+        }
+        _ => None,
+    }
+}
+
+/// Whether the caller gives the address where the result goes.
+pub(super) fn is_in_memory(library: &Library, ty: &CType) -> bool {
+    let TypeKind::Record(key) = &ty.kind else { return false };
+    library.records.get(key).is_some_and(|record| record.complete && record.size > IN_REGISTERS)
+}
+
+fn register(class: Class, at: usize, mask: u64) -> Part {
+    Part { place: Place::Register(class), at, mask }
+}
+
+/// The registers and the words of the stack that arguments so far have.
+struct Taken {
+    integers: usize,
+    vectors: usize,
+    stack: usize,
+}
+
+impl Taken {
+    /// A value that has registers, if there are enough for all of it.
+    fn place(&mut self, words: &[Word], is_wide: bool) -> Vec<Part> {
+        let integers = words.iter().filter(|word| word.class == Class::Integer).count();
+        let vectors = words.len() - integers;
+        if self.integers + integers > INTEGERS || self.vectors + vectors > VECTORS {
+            let masks: Vec<u64> = words.iter().map(|word| word.mask).collect();
+            return self.put_on_stack(&masks, is_wide);
+        }
+        let place = |word: &Word| {
+            let next = match word.class {
+                Class::Integer => &mut self.integers,
+                Class::Floats | Class::Double => &mut self.vectors,
+            };
+            *next += 1;
+            register(word.class, *next - 1, word.mask)
+        };
+        words.iter().map(place).collect()
+    }
+
+    fn put_on_stack(&mut self, masks: &[u64], is_wide: bool) -> Vec<Part> {
+        let from = if is_wide { self.stack.next_multiple_of(2) } else { self.stack };
+        self.stack = from + masks.len();
+        let part = |(at, mask): (usize, &u64)| Part { place: Place::Stack, at: from + at, mask: *mask };
+        masks.iter().enumerate().take(WORDS).map(part).filter(|part| part.mask != 0).collect()
+    }
+}
+
+/// Whether it takes two words that begin at an even one on the stack.
+fn is_wide(ty: &CType) -> bool {
+    matches!(ty.kind, TypeKind::Int { bits: 128, .. })
+}
+
+fn passed(library: &Library, ty: &CType) -> Passed {
+    let one = |class, bits: u16| Passed::Words(vec![Word { class, mask: low(bits) }]);
+    match &ty.kind {
+        TypeKind::Bool => one(Class::Integer, 8),
+        TypeKind::Int { bits: 128, .. } => {
+            Passed::Words(vec![Word { class: Class::Integer, mask: u64::MAX }; 2])
+        }
+        TypeKind::Int { bits, .. } | TypeKind::Enum { bits, .. } => one(Class::Integer, *bits),
+        TypeKind::Float { bits: 32 } => one(Class::Floats, 32),
+        TypeKind::Float { bits: 64 } => one(Class::Double, 64),
+        TypeKind::Pointer(_) | TypeKind::Array { .. } | TypeKind::Function { .. } => one(Class::Integer, 64),
+        TypeKind::Record(key) if cfg!(target_arch = "x86_64") => {
+            let Some(record) = library.records.get(key).filter(|record| record.complete) else {
+                return Passed::Unknown;
+            };
+            let mut leaves = Vec::new();
+            // What is aligned to more than a word begins at an even one.
+            if record.align > 8 || of(library, ty, 0, &mut leaves).is_none() {
+                return Passed::Unknown;
+            }
+            let words = (0..record.size.div_ceil(8)).map(|at| word(&leaves, at));
+            let (words, masks): (Vec<Option<Word>>, Vec<u64>) = words.unzip();
+            match words.into_iter().collect::<Option<Vec<Word>>>() {
+                _ if record.size > IN_REGISTERS => Passed::Stack(masks),
+                Some(words) => Passed::Words(words),
+                None => Passed::Unknown,
+            }
+        }
+        TypeKind::Record(_) | TypeKind::Void | TypeKind::Float { .. } | TypeKind::Unsupported(_) => {
+            Passed::Unknown
+        }
+    }
+}
+
+fn low(bits: u16) -> u64 {
+    if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
+}
+
+/// A number or a pointer in a struct: its first bit, and how many it has.
+struct Leaf {
+    from: u64,
+    bits: u16,
+    class: Class,
+}
+
+/// All leaves of a value that begins at this bit; `None` if something is not where its alignment asks for, or unknown.
+fn of(library: &Library, ty: &CType, at: u64, leaves: &mut Vec<Leaf>) -> Option<()> {
+    let mut leaf = |bits: u16, class| {
+        leaves.push(Leaf { from: at, bits, class });
+        (at % u64::from(bits) == 0).then_some(())
+    };
+    match &ty.kind {
+        TypeKind::Bool => leaf(8, Class::Integer),
+        TypeKind::Int { bits, .. } | TypeKind::Enum { bits, .. } if *bits <= 64 => {
+            leaf(*bits, Class::Integer)
+        }
+        TypeKind::Float { bits: 32 } => leaf(32, Class::Floats),
+        TypeKind::Float { bits: 64 } => leaf(64, Class::Double),
+        TypeKind::Pointer(_) => leaf(64, Class::Integer),
+        TypeKind::Array { of: element, len } => {
+            let bits = library.size_of(element)? * 8;
+            (0..(*len)?).try_for_each(|index| of(library, element, at + index * bits, leaves))
+        }
+        TypeKind::Record(key) => {
+            let record = library.records.get(key).filter(|record| record.complete && !record.opaque)?;
+            record.fields.iter().try_for_each(|field| match field.bits {
+                None => of(library, &field.ty, at + field.offset?, leaves),
+                Some(0) => Some(()),
+                Some(bits) => {
+                    let bits = u16::try_from(bits).ok()?;
+                    leaves.push(Leaf { from: at + field.offset?, bits, class: Class::Integer });
+                    Some(())
+                }
+            })
+        }
+        _ => None,
+    }
+}
+
+/// The word with this number, if it holds one class of numbers, or integers among them; and its mask.
+fn word(leaves: &[Leaf], number: u64) -> (Option<Word>, u64) {
+    let begin = number * 64;
+    let inside = |leaf: &&Leaf| leaf.from < begin + 64 && leaf.from + u64::from(leaf.bits) > begin;
+    let inside: Vec<&Leaf> = leaves.iter().filter(inside).collect();
+    // A bit-field may lie in two words.
+    let mask = |leaf: &&Leaf| match leaf.from.checked_sub(begin) {
+        Some(from) => low(leaf.bits) << from,
+        None => low(leaf.bits) >> (begin - leaf.from),
+    };
+    let mask = inside.iter().map(mask).fold(0, |all, one| all | one);
+    let has = |class| inside.iter().any(|leaf| leaf.class == class);
+    let class = match (has(Class::Integer), has(Class::Floats), has(Class::Double)) {
+        (true, _, _) => Some(Class::Integer),
+        (false, true, false) => Some(Class::Floats),
+        (false, false, true) => Some(Class::Double),
+        (false, true, true) | (false, false, false) => None,
+    };
+    (class.map(|class| Word { class, mask }), mask)
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use crate::symbol::fixture::{self, int};
+    use crate::symbol::{Field, Param, Record};
+
+    fn ty(kind: TypeKind) -> CType {
+        CType { spelling: String::new(), is_const: false, kind }
+    }
+
+    fn named(key: &str) -> CType {
+        ty(TypeKind::Record(key.into()))
+    }
+
+    fn float(bits: u16) -> CType {
+        ty(TypeKind::Float { bits })
+    }
+
+    /// With these fields at these bytes.
+    fn record(key: &str, size: u64, fields: Vec<(CType, u64)>) -> (String, Record) {
+        let field = |(ty, at): (CType, u64)| Field { name: "f".into(), ty, bits: None, offset: Some(at * 8) };
+        let fields = fields.into_iter().map(field).collect();
+        let (rust_name, c_name) = (key.to_owned(), format!("struct {key}"));
+        let (is_union, complete, opaque, align) = (false, true, false, 8);
+        (key.into(), Record { rust_name, c_name, is_union, complete, opaque, size, align, fields })
+    }
+
+    fn library() -> Library {
+        let word = || int("int", true, 32);
+        let records = [
+            record("tag", 8, vec![(int("char", true, 8), 0), (word(), 4)]),
+            record("point", 8, vec![(float(32), 0), (float(32), 4)]),
+            record("mixed", 16, vec![(float(64), 0), (word(), 8)]),
+            record("large", 24, vec![(float(64), 0), (float(64), 8), (int("char", true, 8), 16)]),
+            record("packed", 5, vec![(int("char", true, 8), 0), (word(), 1)]),
+        ];
+        Library { records: records.into(), ..Library::default() }
+    }
+
+    fn of_arguments(params: Vec<CType>) -> Vec<String> {
+        let param = |ty| Param { name: "p".into(), ty, uses: Vec::new() };
+        let params = params.into_iter().map(param).collect();
+        let function = Function { params, ..fixture::function("f") };
+        arguments(&library(), &function).iter().map(Part::in_c).collect()
+    }
+
+    #[test]
+    fn arguments_are_where_the_abi_says_without_padding() {
+        let all = ["tag", "point", "mixed", "large"].map(named);
+        let told = of_arguments([&all[..], &[int("int", true, 32), float(32)]].concat());
+        let expected = [
+            "{PART_INTEGER, 0, 0xffffffff000000ffu}",
+            "{PART_FLOATS, 0, 0xffffffffffffffffu}",
+            "{PART_DOUBLE, 1, 0xffffffffffffffffu}",
+            "{PART_INTEGER, 1, 0xffffffffu}",
+            "{PART_STACK, 0, 0xffffffffffffffffu}",
+            "{PART_STACK, 1, 0xffffffffffffffffu}",
+            "{PART_STACK, 2, 0xffu}",
+            "{PART_INTEGER, 2, 0xffffffffu}",
+            "{PART_FLOATS, 2, 0xffffffffu}",
+        ];
+        assert_eq!(told, expected);
+        // The sixth register is free, and the struct needs one; the next one is on the stack.
+        let told = of_arguments([vec![int("long", true, 64); 5], vec![named("tag"), named("tag")]].concat());
+        assert_eq!(
+            told[5..],
+            ["{PART_INTEGER, 5, 0xffffffff000000ffu}", "{PART_STACK, 0, 0xffffffff000000ffu}"]
+        );
+        // Behind what is not known, nothing is.
+        assert_eq!(of_arguments(vec![named("packed"), float(64)]), [""; 0]);
+    }
+
+    #[test]
+    fn small_structs_are_returned_in_registers_of_both_kinds() {
+        let told = |key| {
+            result(&library(), &named(key)).map(|parts| parts.iter().map(Part::in_c).collect::<Vec<_>>())
+        };
+        let mixed = ["{PART_DOUBLE, 0, 0xffffffffffffffffu}", "{PART_INTEGER, 0, 0xffffffffu}"];
+        assert_eq!(told("mixed").unwrap(), mixed);
+        assert!(told("large").is_none() && told("packed").is_none());
+    }
+}
