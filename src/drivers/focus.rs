@@ -93,7 +93,7 @@ fn fuzz(
     };
     let ran = side_by_side(step, open, reporter, fuzz)?;
     let early = ran.iter().filter(|ran| !**ran).count();
-    // A short run ends with the first crash of C.
+    // A run of a second may end without any input that reaches the function.
     let is_short = matches!(wanted, Wanted::New);
     let failed = open.iter().zip(&ran).find(|(_, ran)| !**ran && !is_short);
     if let Some(((at, number), _)) = failed {

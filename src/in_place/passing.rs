@@ -8,7 +8,7 @@ pub(super) const IN_REGISTERS: u64 = 16;
 /// Registers for arguments: integers and floating point.
 const INTEGERS: usize = if cfg!(target_arch = "x86_64") { 6 } else { 8 };
 const VECTORS: usize = 8;
-/// The most words of one struct on the stack that tell calls apart.
+/// The most words of a struct on the stack that tells calls apart.
 const WORDS: usize = 16;
 
 /// What a word of eight bytes holds; as in `in_place.h`.
@@ -71,9 +71,11 @@ pub(super) fn arguments(library: &Library, function: &Function) -> Vec<Part> {
     let mut parts: Vec<Part> = hidden.then(|| register(Class::Integer, 0, u64::MAX)).into_iter().collect();
     for param in &function.params {
         match passed(library, &param.ty) {
-            Passed::Words(words) => parts.extend(taken.place(&words, is_wide(&param.ty))),
-            Passed::Stack(masks) => parts.extend(taken.put_on_stack(&masks, false)),
-            Passed::Unknown => break,
+            Passed::Words(words) => parts.extend(taken.place(&words)),
+            Passed::Stack(masks) => parts.extend(taken.put_on_stack(&masks)),
+            // Elsewhere, structs are left out.
+            Passed::Unknown if cfg!(target_arch = "x86_64") => break,
+            Passed::Unknown => {}
         }
     }
     parts
@@ -81,12 +83,12 @@ pub(super) fn arguments(library: &Library, function: &Function) -> Vec<Part> {
 
 /// The words of a struct that is returned in registers; `None` where that is not known.
 pub(super) fn result(library: &Library, ty: &CType) -> Option<Vec<Part>> {
-    let is_struct = matches!(ty.kind, TypeKind::Record(_)) && cfg!(target_arch = "x86_64");
+    if !matches!(ty.kind, TypeKind::Record(_)) || holds_union(library, ty) {
+        return None;
+    }
     match passed(library, ty) {
-        Passed::Words(words) if is_struct => {
-            Some(Taken { integers: 0, vectors: 0, stack: 0 }.place(&words, false))
-        }
-        _ => None,
+        Passed::Words(words) => Some(Taken { integers: 0, vectors: 0, stack: 0 }.place(&words)),
+        Passed::Stack(_) | Passed::Unknown => None,
     }
 }
 
@@ -94,6 +96,17 @@ pub(super) fn result(library: &Library, ty: &CType) -> Option<Vec<Part>> {
 pub(super) fn is_in_memory(library: &Library, ty: &CType) -> bool {
     let TypeKind::Record(key) = &ty.kind else { return false };
     library.records.get(key).is_some_and(|record| record.complete && record.size > IN_REGISTERS)
+}
+
+/// Of a union, it is not known which bytes have a value.
+fn holds_union(library: &Library, ty: &CType) -> bool {
+    match &ty.kind {
+        TypeKind::Record(key) => library.records.get(key).is_none_or(|record| {
+            record.is_union || record.fields.iter().any(|field| holds_union(library, &field.ty))
+        }),
+        TypeKind::Array { of, .. } => holds_union(library, of),
+        _ => false,
+    }
 }
 
 fn register(class: Class, at: usize, mask: u64) -> Part {
@@ -109,12 +122,12 @@ struct Taken {
 
 impl Taken {
     /// A value that has registers, if there are enough for all of it.
-    fn place(&mut self, words: &[Word], is_wide: bool) -> Vec<Part> {
+    fn place(&mut self, words: &[Word]) -> Vec<Part> {
         let integers = words.iter().filter(|word| word.class == Class::Integer).count();
         let vectors = words.len() - integers;
         if self.integers + integers > INTEGERS || self.vectors + vectors > VECTORS {
             let masks: Vec<u64> = words.iter().map(|word| word.mask).collect();
-            return self.put_on_stack(&masks, is_wide);
+            return self.put_on_stack(&masks);
         }
         let place = |word: &Word| {
             let next = match word.class {
@@ -127,26 +140,18 @@ impl Taken {
         words.iter().map(place).collect()
     }
 
-    fn put_on_stack(&mut self, masks: &[u64], is_wide: bool) -> Vec<Part> {
-        let from = if is_wide { self.stack.next_multiple_of(2) } else { self.stack };
+    fn put_on_stack(&mut self, masks: &[u64]) -> Vec<Part> {
+        let from = self.stack;
         self.stack = from + masks.len();
         let part = |(at, mask): (usize, &u64)| Part { place: Place::Stack, at: from + at, mask: *mask };
-        masks.iter().enumerate().take(WORDS).map(part).filter(|part| part.mask != 0).collect()
+        masks.iter().enumerate().map(part).filter(|part| part.mask != 0).collect()
     }
-}
-
-/// Whether it takes two words that begin at an even one on the stack.
-fn is_wide(ty: &CType) -> bool {
-    matches!(ty.kind, TypeKind::Int { bits: 128, .. })
 }
 
 fn passed(library: &Library, ty: &CType) -> Passed {
     let one = |class, bits: u16| Passed::Words(vec![Word { class, mask: low(bits) }]);
     match &ty.kind {
         TypeKind::Bool => one(Class::Integer, 8),
-        TypeKind::Int { bits: 128, .. } => {
-            Passed::Words(vec![Word { class: Class::Integer, mask: u64::MAX }; 2])
-        }
         TypeKind::Int { bits, .. } | TypeKind::Enum { bits, .. } => one(Class::Integer, *bits),
         TypeKind::Float { bits: 32 } => one(Class::Floats, 32),
         TypeKind::Float { bits: 64 } => one(Class::Double, 64),
@@ -157,7 +162,13 @@ fn passed(library: &Library, ty: &CType) -> Passed {
             };
             let mut leaves = Vec::new();
             // What is aligned to more than a word begins at an even one.
-            if record.align > 8 || of(library, ty, 0, &mut leaves).is_none() {
+            if record.align > 8 {
+                return Passed::Unknown;
+            }
+            if record.size > 8 * WORDS as u64 {
+                return Passed::Stack(vec![0; record.size.div_ceil(8) as usize]);
+            }
+            if of(library, ty, 0, &mut leaves).is_none() {
                 return Passed::Unknown;
             }
             let words = (0..record.size.div_ceil(8)).map(|at| word(&leaves, at));
@@ -179,16 +190,19 @@ fn low(bits: u16) -> u64 {
 }
 
 /// A number or a pointer in a struct: its first bit, and how many it has.
+#[derive(Clone, Copy)]
 struct Leaf {
     from: u64,
     bits: u16,
     class: Class,
+    /// Not in a union, of whose members one alone has a value.
+    is_certain: bool,
 }
 
 /// All leaves of a value that begins at this bit; `None` if something is not where its alignment asks for, or unknown.
 fn of(library: &Library, ty: &CType, at: u64, leaves: &mut Vec<Leaf>) -> Option<()> {
     let mut leaf = |bits: u16, class| {
-        leaves.push(Leaf { from: at, bits, class });
+        leaves.push(Leaf { from: at, bits, class, is_certain: true });
         (at % u64::from(bits) == 0).then_some(())
     };
     match &ty.kind {
@@ -205,21 +219,39 @@ fn of(library: &Library, ty: &CType, at: u64, leaves: &mut Vec<Leaf>) -> Option<
         }
         TypeKind::Record(key) => {
             let record = library.records.get(key).filter(|record| record.complete && !record.opaque)?;
-            record.fields.iter().try_for_each(|field| match field.bits {
-                None => of(library, &field.ty, at + field.offset?, leaves),
-                Some(0) => Some(()),
-                Some(bits) => {
-                    let bits = u16::try_from(bits).ok()?;
-                    leaves.push(Leaf { from: at + field.offset?, bits, class: Class::Integer });
-                    Some(())
+            let begin = leaves.len();
+            for field in &record.fields {
+                match field.bits {
+                    None => of(library, &field.ty, at + field.offset?, leaves)?,
+                    // Compilers do not agree on what an unnamed one is.
+                    Some(bits) if field.name.is_empty() => (bits == 0).then_some(())?,
+                    Some(bits) => leaves.push(Leaf {
+                        from: at + field.offset?,
+                        bits: u16::try_from(bits).ok()?,
+                        class: Class::Integer,
+                        is_certain: true,
+                    }),
                 }
-            })
+            }
+            if record.is_union {
+                leaves[begin..].iter_mut().for_each(|leaf| leaf.is_certain = false);
+                leaves.extend(common(&leaves[begin..], at, record.fields.len()));
+            }
+            Some(())
         }
         _ => None,
     }
 }
 
-/// The word with this number, if it holds one class of numbers, or integers among them; and its mask.
+/// The bits with which all members of a union begin.
+fn common(leaves: &[Leaf], at: u64, members: usize) -> Option<Leaf> {
+    let first = leaves.iter().filter(|leaf| leaf.from == at);
+    let least = first.clone().min_by_key(|leaf| leaf.bits)?;
+    (first.count() == members).then_some(Leaf { is_certain: true, ..*least })
+}
+
+/// The word with this number, if it holds one class of numbers, or integers among them; and the bits that surely have a
+/// value.
 fn word(leaves: &[Leaf], number: u64) -> (Option<Word>, u64) {
     let begin = number * 64;
     let inside = |leaf: &&Leaf| leaf.from < begin + 64 && leaf.from + u64::from(leaf.bits) > begin;
@@ -229,7 +261,8 @@ fn word(leaves: &[Leaf], number: u64) -> (Option<Word>, u64) {
         Some(from) => low(leaf.bits) << from,
         None => low(leaf.bits) >> (begin - leaf.from),
     };
-    let mask = inside.iter().map(mask).fold(0, |all, one| all | one);
+    let certain = inside.iter().filter(|leaf| leaf.is_certain);
+    let mask = certain.map(mask).fold(0, |all, one| all | one);
     let has = |class| inside.iter().any(|leaf| leaf.class == class);
     let class = match (has(Class::Integer), has(Class::Floats), has(Class::Double)) {
         (true, _, _) => Some(Class::Integer),
@@ -245,6 +278,7 @@ mod tests {
     use super::*;
     use crate::symbol::fixture::{self, int};
     use crate::symbol::{Field, Param, Record};
+    use std::collections::BTreeMap;
 
     fn ty(kind: TypeKind) -> CType {
         CType { spelling: String::new(), is_const: false, kind }
@@ -274,9 +308,13 @@ mod tests {
             record("point", 8, vec![(float(32), 0), (float(32), 4)]),
             record("mixed", 16, vec![(float(64), 0), (word(), 8)]),
             record("large", 24, vec![(float(64), 0), (float(64), 8), (int("char", true, 8), 16)]),
+            record("tagged", 16, vec![(word(), 0), (named("either"), 8)]),
             record("packed", 5, vec![(int("char", true, 8), 0), (word(), 1)]),
         ];
-        Library { records: records.into(), ..Library::default() }
+        let mut records: BTreeMap<String, Record> = records.into();
+        let (_, either) = record("either", 8, vec![(int("char", true, 8), 0), (int("long", true, 64), 0)]);
+        records.insert("either".into(), Record { is_union: true, ..either });
+        Library { records, ..Library::default() }
     }
 
     fn of_arguments(params: Vec<CType>) -> Vec<String> {
@@ -308,6 +346,11 @@ mod tests {
             told[5..],
             ["{PART_INTEGER, 5, 0xffffffff000000ffu}", "{PART_STACK, 0, 0xffffffff000000ffu}"]
         );
+        // Of a union, only the bits with which all members begin are sure to have a value.
+        assert_eq!(
+            of_arguments(vec![named("tagged")]),
+            ["{PART_INTEGER, 0, 0xffffffffu}", "{PART_INTEGER, 1, 0xffu}"]
+        );
         // Behind what is not known, nothing is.
         assert_eq!(of_arguments(vec![named("packed"), float(64)]), [""; 0]);
     }
@@ -319,6 +362,6 @@ mod tests {
         };
         let mixed = ["{PART_DOUBLE, 0, 0xffffffffffffffffu}", "{PART_INTEGER, 0, 0xffffffffu}"];
         assert_eq!(told("mixed").unwrap(), mixed);
-        assert!(told("large").is_none() && told("packed").is_none());
+        assert!(["large", "packed", "tagged"].iter().all(|key| told(key).is_none()));
     }
 }

@@ -15,12 +15,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Files of one process; libFuzzer starts several. */
-#define MOST 3000
+/* Files of one process, with and without a focus. Without it, libFuzzer starts several. */
+#define MOST_FOCUSED 3000
+#define MOST 1000
 
 int implfuzz_driver(const uint8_t *data, size_t size);
 int implfuzz_survives(void (*call)(void *), void *argument, const uint8_t *data, size_t size);
 void implfuzz_guard_exit(void);
+extern int implfuzz_has_broken;
+extern unsigned char implfuzz_in_port;
 _Noreturn void __real_exit(int status);
 _Noreturn void __real__exit(int status);
 int implfuzz_focus(uint64_t *taken);
@@ -44,7 +47,7 @@ static void keep(const char *folder, uint64_t hash, const uint8_t *data, size_t 
 {
     static unsigned kept;
     char path[4096];
-    if (kept >= MOST)
+    if (kept >= (getenv("IMPLFUZZ_FOCUS") ? MOST_FOCUSED : MOST))
         return;
     path_in(folder, hash, path, sizeof path);
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
@@ -79,14 +82,18 @@ static volatile long driving;
 
 static void end(void)
 {
+    if (!driving || driving != syscall(SYS_gettid))
+        return;
     implfuzz_guard_exit();
-    if (driving && driving == syscall(SYS_gettid))
-        siglongjmp(end_of_run, 1);
+    siglongjmp(end_of_run, 1);
 }
 
 _Noreturn void __wrap_exit(int status)
 {
     end();
+    /* A destructor may have been registered twice. */
+    if (implfuzz_has_broken)
+        _Exit(status);
     __real_exit(status);
 }
 
@@ -109,18 +116,16 @@ static void drive(void *argument)
     run->result = implfuzz_driver(run->data, run->size);
 }
 
-/* -1: C breaks on the input, which belongs to no corpus. */
-static int survive(const uint8_t *data, size_t size)
+/* 0: C breaks on the input. */
+static int survives(struct run *run)
 {
-    static struct run run;
     volatile int survives = 1;
-    run = (struct run){data, size, 0};
     if (sigsetjmp(end_of_run, 0) == 0) {
         driving = syscall(SYS_gettid);
-        survives = implfuzz_survives(drive, &run, data, size);
+        survives = implfuzz_survives(drive, run, run->data, run->size);
     }
-    driving = 0;
-    return survives ? run.result : -1;
+    driving = implfuzz_in_port = 0;
+    return survives;
 }
 
 /* Whether few inputs before took the same edges. */
@@ -134,15 +139,18 @@ static int is_rare(uint64_t taken)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    int result = survive(data, size);
+    static struct run run;
+    run = (struct run){data, size, 0};
+    if (!survives(&run))
+        return -1; /* it belongs to no corpus */
     uint64_t taken = 0, hash = 0xcbf29ce484222325u;
     int has_focus = implfuzz_focus(&taken);
     const char *folder = getenv("IMPLFUZZ_KEEP");
-    if (!folder || result == -1 || (has_focus && !taken))
-        return result;
+    if (!folder || (has_focus && !taken))
+        return run.result;
     for (size_t at = 0; at < size; at++)
         hash = (hash ^ data[at]) * 0x100000001b3u;
     if (!is_known(hash) && (!has_focus || is_rare(taken)))
         keep(folder, hash, data, size);
-    return result;
+    return run.result;
 }

@@ -1,11 +1,14 @@
 /*
  * A run of the driver that outlives what breaks C: the guard (`guard.c`) leaves the run where the sanitizer would end the
  * process. Then the variables of the library and the driver are what they were before the first run, and blocks that the
- * run allocated are free. A new process for each such input would take most of the time of a campaign. IMPLFUZZ_BREAKING is
- * the folder for these inputs; without it, they end the process.
+ * run allocated are free. A new process for each such input would take most of the time of a campaign. The process ends all
+ * the same if blocks from before are gone, or if one run after another breaks. IMPLFUZZ_BREAKING is the folder for these
+ * inputs; without it, they end the process.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,6 +24,7 @@ struct implfuzz_broke {
 int implfuzz_guard(void (*call)(void *), void *argument, struct implfuzz_broke *out);
 void implfuzz_guard_ticks(unsigned allowed, int as_usual);
 int implfuzz_is_bad_block(void *block);
+extern volatile sig_atomic_t implfuzz_armed;
 extern unsigned char implfuzz_in_port;
 extern uintptr_t implfuzz_broke_at;
 int __sanitizer_get_ownership(const volatile void *block);
@@ -83,6 +87,15 @@ static void *blocks[BLOCKS];
 static uint32_t used[BLOCKS / 2];
 static size_t used_count;
 static int is_running;
+/* The thread that runs the driver: blocks of others are not known. */
+static pthread_t runner;
+/* Whether a run has freed a block that it is not known to have allocated: perhaps one from before all runs. */
+static int has_freed_others;
+
+static int is_known_here(void)
+{
+    return is_running && pthread_equal(pthread_self(), runner);
+}
 
 /* Where a block is, or where it may be put. */
 static size_t place_of(const void *block)
@@ -95,7 +108,7 @@ static size_t place_of(const void *block)
 
 static void *known(void *block)
 {
-    if (!block || !is_running || used_count == BLOCKS / 2)
+    if (!block || !is_known_here() || used_count >= BLOCKS / 2)
         return block;
     size_t at = place_of(block);
     if (!blocks[at])
@@ -107,9 +120,13 @@ static void *known(void *block)
 /* Called by the guard. */
 void implfuzz_ledger_freed(void *block)
 {
-    size_t at = is_running && block ? place_of(block) : 0;
-    if (is_running && block && blocks[at])
+    if (!block || !is_known_here())
+        return;
+    size_t at = place_of(block);
+    if (blocks[at])
         blocks[at] = GONE;
+    else
+        has_freed_others = 1;
 }
 
 void *__real_malloc(size_t bytes);
@@ -136,6 +153,19 @@ void *__wrap_realloc(void *block, size_t bytes)
     return known(now);
 }
 
+char *__real_strdup(const char *text);
+char *__wrap_strdup(const char *text)
+{
+    return known(__real_strdup(text));
+}
+
+void *__real_reallocarray(void *block, size_t count, size_t bytes);
+void *__wrap_reallocarray(void *block, size_t count, size_t bytes)
+{
+    size_t all;
+    return __builtin_mul_overflow(count, bytes, &all) ? __real_reallocarray(block, count, bytes) : __wrap_realloc(block, all);
+}
+
 static void forget_blocks(void)
 {
     while (used_count > 0)
@@ -155,6 +185,19 @@ static void free_blocks(void)
 /* Inputs that one process keeps for one place, and the most places. */
 #define OF_PLACE 3
 #define PLACES 512
+/* The status with which libFuzzer ends after a run that takes too long. */
+#define TIMED_OUT 70
+/* So many runs that break one after another may break for something that is not put back. */
+#define IN_A_ROW 50
+
+/* Whether any run has broken. */
+int implfuzz_has_broken;
+
+/* A process that the driver makes is not guarded. */
+static void in_child(void)
+{
+    implfuzz_armed = 0;
+}
 
 static int is_wanted(uintptr_t place)
 {
@@ -171,13 +214,12 @@ static int is_wanted(uintptr_t place)
     return 0;
 }
 
-static void keep_breaking(const char *folder, const char *reason, const uint8_t *data, size_t size)
+static void keep_breaking(const char *folder, const char *kind, const uint8_t *data, size_t size)
 {
     char path[4096];
     uint64_t hash = 0xcbf29ce484222325u;
     for (size_t at = 0; at < size; at++)
         hash = (hash ^ data[at]) * 0x100000001b3u;
-    const char *kind = strcmp(reason, "hang") == 0 ? "timeout" : "crash";
     snprintf(path, sizeof path, "%s/%s-%016lx", folder, kind, (unsigned long)hash);
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (file < 0)
@@ -187,10 +229,11 @@ static void keep_breaking(const char *folder, const char *reason, const uint8_t 
     close(file);
 }
 
-/* Runs `call(argument)`. 0: it broke on the input, and is as good as new. */
+/* Runs `call(argument)`. 0: it broke on the input, and the next one begins as the first did. */
 int implfuzz_survives(void (*call)(void *), void *argument, const uint8_t *data, size_t size)
 {
     static int is_ready;
+    static unsigned in_a_row;
     const char *folder = getenv("IMPLFUZZ_BREAKING");
     if (!folder) {
         /* The sanitizer's own functions copy, and end the process. */
@@ -201,6 +244,8 @@ int implfuzz_survives(void (*call)(void *), void *argument, const uint8_t *data,
     }
     if (!is_ready) {
         is_ready = 1;
+        runner = pthread_self();
+        pthread_atfork(NULL, NULL, in_child);
         keep_variables();
         implfuzz_guard_ticks(TICKS, 1);
     }
@@ -211,13 +256,22 @@ int implfuzz_survives(void (*call)(void *), void *argument, const uint8_t *data,
     uintptr_t place = implfuzz_broke_at; /* before anything else is copied or freed */
     if (!has_broken) {
         forget_blocks();
+        in_a_row = 0;
         return 1;
     }
+    int is_exit = strcmp(broke.reason, "exit") == 0;
+    if (strcmp(broke.reason, "hang") == 0) {
+        keep_breaking(folder, "timeout", data, size);
+        /* libFuzzer looks at its own time limit only after all inputs to begin with. */
+        _Exit(TIMED_OUT);
+    }
+    if (!is_exit && is_wanted(place))
+        keep_breaking(folder, "crash", data, size);
+    in_a_row = is_exit ? 0 : in_a_row + 1;
+    if (has_freed_others || in_a_row >= IN_A_ROW)
+        abort(); /* libFuzzer goes on in another process */
     free_blocks();
     put_back_variables();
-    if (strcmp(broke.reason, "exit") == 0)
-        return 1;
-    if (is_wanted(place))
-        keep_breaking(folder, broke.reason, data, size);
-    return 0;
+    implfuzz_has_broken = 1;
+    return is_exit;
 }

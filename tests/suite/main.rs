@@ -33,6 +33,7 @@ mod drivers_answers;
 mod drivers_attacks;
 mod drivers_blocks;
 mod drivers_breaking;
+#[cfg(target_arch = "x86_64")]
 mod drivers_by_value;
 mod drivers_callbacks;
 mod drivers_cheats;

@@ -129,6 +129,11 @@ impl Fit<'_> {
         all().find(own).or_else(|| all().next())
     }
 
+    fn is_field_of_c(&self, name: &str) -> bool {
+        let records = self.project.library.records.values();
+        records.flat_map(|record| &record.fields).any(|field| field.name == name)
+    }
+
     fn global(&self, name: &str) -> Option<&Global> {
         let module = &self.planned.function.module;
         let is_it = |g: &&Global| g.c_name == name && (g.linkage == Linkage::External || g.module == *module);
@@ -254,6 +259,7 @@ impl VisitMut for Fit<'_> {
     fn visit_member_mut(&mut self, member: &mut syn::Member) {
         if let syn::Member::Named(name) = member
             && let Some(own) = field_of_bindgen(&plain(name))
+            && !self.is_field_of_c(&plain(name))
         {
             *name = Ident::new(&own, name.span());
         }
@@ -282,7 +288,8 @@ fn field_of_bindgen(name: &str) -> Option<String> {
         return Some(format!("__bindgen_anon_{at}"));
     }
     let (word, number) = name.rsplit_once('_')?;
-    let is_renamed = number.parse::<u32>().is_ok() && syn::parse_str::<Ident>(word).is_err();
+    let is_word = !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase());
+    let is_renamed = is_word && number.parse::<u32>().is_ok() && syn::parse_str::<Ident>(word).is_err();
     is_renamed.then(|| format!("{word}_"))
 }
 
@@ -311,7 +318,7 @@ mod tests {
 
     #[test]
     fn fields_have_the_names_of_bindgen() {
-        let all = ["type_0", "match_12", "c2rust_unnamed", "c2rust_unnamed_0", "size_0", "type", "x_y"];
+        let all = ["type_0", "match_12", "c2rust_unnamed", "c2rust_unnamed_0", "size_0", "type", "x_y", "_0"];
         let own =
             ["type_", "match_", "__bindgen_anon_1", "__bindgen_anon_2"].map(|name| Some(name.to_owned()));
         assert_eq!(all[..4].iter().map(|name| field_of_bindgen(name)).collect::<Vec<_>>(), own);

@@ -172,7 +172,7 @@ impl<'p> Session<'p> {
         Ok(PortResult { grade: known.map(|known| known.grade), ..result })
     }
 
-    /// The result of a function that needs one of which a wrong port stays in the tree.
+    /// The result of a function that needs a function whose wrong port stays in the tree.
     pub fn skipped(&self, planned: &FunctionPlan, blamed: &SymbolName) -> Result<PortResult> {
         let fate = match self.standing.fails(blamed) {
             true => "no longer passes",

@@ -60,7 +60,7 @@ pub enum End {
     CFault,
     /// Given up because the budget is exhausted; the tree is as it was.
     Budget,
-    /// Not tried: the port of a function that it calls no longer holds.
+    /// Not tried: the port of a function that it calls no longer holds, or was to be replaced and is not.
     Skipped,
 }
 

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_a_failed_function_is_skipped_and_says_whom_to_blame() {
+    fn what_needs_a_lost_function_is_skipped_and_says_whom_to_blame() {
         let mut it = schedule(&[
             ("leaf", &[]),
             ("mid", &["leaf"]),

@@ -28,11 +28,13 @@ struct source_location { /* UBSan's layout: the first member of every handler's 
     uint32_t line, column;
 };
 
+#ifndef IMPLFUZZ_OF_DRIVERS
 /* gcc registers a static table and its second name as two globals in one place. */
 const char *__asan_default_options(void)
 {
     return "detect_odr_violation=0";
 }
+#endif
 
 /* Set while C runs; heap.rs looks there, too. */
 volatile sig_atomic_t implfuzz_armed;
@@ -45,7 +47,7 @@ static volatile pthread_t guarded;
 static struct implfuzz_broke broke;
 /* Where a call broke, as far as that is known: tells apart why. */
 uintptr_t implfuzz_broke_at;
-#define HERE (implfuzz_broke_at = (uintptr_t)__builtin_return_address(0))
+#define NOTE_PLACE() (implfuzz_broke_at = (uintptr_t)__builtin_return_address(0))
 static struct sigaction chained[65];
 static volatile unsigned long calls, calls_at_tick;
 static volatile unsigned ticks, ticks_allowed = 25, usual = 25;
@@ -61,11 +63,13 @@ void implfuzz_ledger_watch(int on);
 /* Set while the port runs (heap.rs); system calls are watched then (system_calls.c). */
 unsigned char implfuzz_in_port;
 
+#ifndef IMPLFUZZ_OF_DRIVERS
 /* ASan reports an error, and ends the process. */
 void __asan_on_error(void)
 {
     implfuzz_in_port = 0;
 }
+#endif
 
 static int on_guarded_thread(void)
 {
@@ -391,7 +395,7 @@ UBSAN(missing_return)
     void __real___asan_report_##name(uintptr_t) __attribute__((weak));                                           \
     void __wrap___asan_report_##name(uintptr_t address)                                                          \
     {                                                                                                            \
-        HERE;                                                                                                    \
+        NOTE_PLACE();                                                                                              \
         if (armed)                                                                                               \
             skip("asan " #name, NULL);                                                                           \
         if (__real___asan_report_##name)                                                                         \
@@ -403,7 +407,7 @@ UBSAN(missing_return)
     void __real___asan_report_##name(uintptr_t, size_t) __attribute__((weak));                                   \
     void __wrap___asan_report_##name(uintptr_t address, size_t size)                                             \
     {                                                                                                            \
-        HERE;                                                                                                    \
+        NOTE_PLACE();                                                                                              \
         if (armed)                                                                                               \
             skip("asan " #name, NULL);                                                                           \
         if (__real___asan_report_##name)                                                                         \
@@ -469,7 +473,7 @@ static void *plain_function(void **known, const char *name)
     void *__wrap_##name(void *to, const void *from, size_t size)                                                 \
     {                                                                                                            \
         static void *known;                                                                                      \
-        HERE;                                                                                                    \
+        NOTE_PLACE();                                                                                              \
         check("asan " #name, to, size);                                                                          \
         check("asan " #name, from, size);                                                                        \
         if (plain() && plain_function(&known, own))                                                              \
@@ -481,7 +485,7 @@ static void *plain_function(void **known, const char *name)
     void *__wrap_##name(void *to, int value, size_t size)                                                        \
     {                                                                                                            \
         static void *known;                                                                                      \
-        HERE;                                                                                                    \
+        NOTE_PLACE();                                                                                              \
         check("asan " #name, to, size);                                                                          \
         if (plain() && plain_function(&known, "memset"))                                                         \
             return ((void *(*)(void *, int, size_t))known)(to, value, size);                                     \
@@ -501,7 +505,7 @@ FILLS(__asan_memset)
     int __wrap_##name(const void *a, const void *b, size_t size)                                                 \
     {                                                                                                            \
         static void *known;                                                                                      \
-        HERE;                                                                                                    \
+        NOTE_PLACE();                                                                                              \
         check("asan " #name, a, size);                                                                           \
         check("asan " #name, b, size);                                                                           \
         if (plain() && plain_function(&known, #name))                                                            \
@@ -512,11 +516,12 @@ FILLS(__asan_memset)
 COMPARES(memcmp)
 COMPARES(bcmp)
 
+#ifndef IMPLFUZZ_OF_DRIVERS
 /* What is promised is checked, also where less is read or written. */
 ssize_t __real_read(int, void *, size_t);
 ssize_t __wrap_read(int descriptor, void *to, size_t size)
 {
-    HERE;
+    NOTE_PLACE();
     check("asan read", to, size);
     return __real_read(descriptor, to, size);
 }
@@ -524,15 +529,16 @@ ssize_t __wrap_read(int descriptor, void *to, size_t size)
 ssize_t __real_write(int, const void *, size_t);
 ssize_t __wrap_write(int descriptor, const void *from, size_t size)
 {
-    HERE;
+    NOTE_PLACE();
     check("asan write", from, size);
     return __real_write(descriptor, from, size);
 }
+#endif
 
 size_t __real_strlen(const char *);
 size_t __wrap_strlen(const char *string)
 {
-    HERE;
+    NOTE_PLACE();
     if (armed)
         checked_length("asan strlen", string, SIZE_MAX);
     return __real_strlen(string);
@@ -541,7 +547,7 @@ size_t __wrap_strlen(const char *string)
 char *__real_strcpy(char *, const char *);
 char *__wrap_strcpy(char *to, const char *from)
 {
-    HERE;
+    NOTE_PLACE();
     if (armed)
         check("asan strcpy", to, checked_length("asan strcpy", from, SIZE_MAX) + 1);
     return __real_strcpy(to, from);
@@ -550,7 +556,7 @@ char *__wrap_strcpy(char *to, const char *from)
 char *__real_strncpy(char *, const char *, size_t);
 char *__wrap_strncpy(char *to, const char *from, size_t size)
 {
-    HERE;
+    NOTE_PLACE();
     if (armed) {
         checked_length("asan strncpy", from, size);
         check("asan strncpy", to, size);
@@ -558,10 +564,12 @@ char *__wrap_strncpy(char *to, const char *from, size_t size)
     return __real_strncpy(to, from, size);
 }
 
+#ifndef IMPLFUZZ_OF_DRIVERS
+/* What is promised is checked, also where the answer comes earlier. */
 int __real_strcmp(const char *, const char *);
 int __wrap_strcmp(const char *a, const char *b)
 {
-    HERE;
+    NOTE_PLACE();
     if (armed) {
         checked_length("asan strcmp", a, SIZE_MAX);
         checked_length("asan strcmp", b, SIZE_MAX);
@@ -572,11 +580,12 @@ int __wrap_strcmp(const char *a, const char *b)
 char *__real_strchr(const char *, int);
 char *__wrap_strchr(const char *string, int wanted)
 {
-    HERE;
+    NOTE_PLACE();
     if (armed)
         checked_length("asan strchr", string, SIZE_MAX);
     return __real_strchr(string, wanted);
 }
+#endif
 
 int implfuzz_ledger_watching(void);
 void implfuzz_ledger_bad(void);
@@ -599,7 +608,7 @@ int implfuzz_is_bad_block(void *block)
 void __real_free(void *);
 void __wrap_free(void *block)
 {
-    HERE;
+    NOTE_PLACE();
     if (block && implfuzz_is_bad_block(block))
         return;
     implfuzz_ledger_freed(block);
@@ -613,7 +622,26 @@ void implfuzz_guard_exit(void)
         skip("exit", NULL);
 }
 
-#ifndef IMPLFUZZ_OWN_EXIT
+#ifdef IMPLFUZZ_OF_DRIVERS
+/* Of these, the place in the program is known here alone. */
+void __real_abort(void) __attribute__((noreturn));
+void __wrap_abort(void)
+{
+    NOTE_PLACE();
+    if (armed)
+        skip("SIGABRT", NULL);
+    __real_abort();
+}
+
+void __real___assert_fail(const char *, const char *, unsigned, const char *) __attribute__((noreturn));
+void __wrap___assert_fail(const char *text, const char *file, unsigned line, const char *function)
+{
+    NOTE_PLACE();
+    if (armed)
+        skip("SIGABRT", NULL);
+    __real___assert_fail(text, file, line, function);
+}
+#else
 void __real_exit(int) __attribute__((noreturn));
 void __wrap_exit(int code)
 {
