@@ -203,7 +203,7 @@ struct Leaf {
 fn of(library: &Library, ty: &CType, at: u64, leaves: &mut Vec<Leaf>) -> Option<()> {
     let mut leaf = |bits: u16, class| {
         leaves.push(Leaf { from: at, bits, class, is_certain: true });
-        (at % u64::from(bits) == 0).then_some(())
+        at.is_multiple_of(u64::from(bits)).then_some(())
     };
     match &ty.kind {
         TypeKind::Bool => leaf(8, Class::Integer),

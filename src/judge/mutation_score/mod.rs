@@ -89,6 +89,8 @@ pub struct Adequacy {
 
 /// Why nothing is known of mutants where C broke on each input, or the contract excludes it.
 const NONE_ACCEPTED: &str = "the original accepted no input";
+/// Why nothing is known of mutants where even an unchanged copy of C is killed, with what killed it.
+const COPY_DIFFERS: &str = "a plain copy of its text differs from it: ";
 /// Why nothing is known of mutants where the time was over too early.
 const NONE_RUN: &str =
     "no input was run to its end in the time; `--seconds` or grade.mutant_seconds gives more";
@@ -116,11 +118,16 @@ impl Adequacy {
         kills(&self.mutants, self.without.as_ref())
     }
 
-    /// Why the harness can judge no port, whatever that does: C differs from itself in it, or breaks on all inputs. A contract
-    /// that a person edited must not turn the harness off by leaving C no input.
+    /// Why the harness can judge no port, whatever that does: C differs from itself in it, or breaks on all inputs. Or C
+    /// reads memory that is there by chance, so that an unchanged copy of it breaks, and so may a right port. A contract that
+    /// a person edited must not turn the harness off by leaving C no input.
     pub fn unsound(&self, is_edited: bool) -> Option<String> {
         if let Some(difference) = &self.difference {
             return Some(format!("C differs from itself: {difference}"));
+        }
+        let broke = self.without.as_deref().and_then(|why| why.strip_prefix(COPY_DIFFERS));
+        if let Some(what) = broke.filter(|what| is_break(what)) {
+            return Some(format!("a plain copy of C breaks where C does not: {what}"));
         }
         let why = self.rejected.first().map_or(String::new(), |(why, _)| format!(" ({why})"));
         (!is_edited && self.without.as_deref() == Some(NONE_ACCEPTED))
@@ -360,10 +367,15 @@ fn without_calls(stats: &RunStats) -> Option<String> {
     }
 }
 
+/// Whether the guard left the call: what it says begins with the sanitizer or the signal.
+fn is_break(what: &str) -> bool {
+    ["asan ", "ubsan ", "SIG", "hang"].iter().any(|start| what.starts_with(start))
+}
+
 /// Why a mutant run is inconclusive.
 fn unusable(run: &MutantRun) -> Option<String> {
     match run.killed.get(&0) {
-        Some(kill) => Some(format!("a plain copy of its text differs from it: {}", kill.what)),
+        Some(kill) => Some(format!("{COPY_DIFFERS}{}", kill.what)),
         None => run.broken.clone().or_else(|| without_calls(&run.stats)),
     }
 }
@@ -385,5 +397,26 @@ mod tests {
         assert_eq!(run(1, 0, &[]).as_deref(), Some(NONE_RUN));
         assert_eq!(run(7, 0, &rejected).as_deref(), Some(NONE_ACCEPTED));
         assert_eq!(run(7, 1, &rejected), None);
+    }
+
+    #[test]
+    fn a_harness_in_which_a_copy_of_c_breaks_judges_no_port() {
+        let with = |without: String| Adequacy {
+            key: SymbolKey("c:@F@f".into()),
+            symbol: SymbolName::new("f"),
+            file: "f.c".into(),
+            executions: 9,
+            accept_rate: Some(1.0),
+            executions_per_second: None,
+            rejected: Vec::new(),
+            difference: None,
+            mutants: Vec::new(),
+            mutant_millis: 0,
+            without: Some(without),
+        };
+        let why = with(format!("{COPY_DIFFERS}asan load1")).unsound(true).unwrap();
+        assert_eq!(why, "a plain copy of C breaks where C does not: asan load1");
+        // A copy may have a constant of its own at another address.
+        assert_eq!(with(format!("{COPY_DIFFERS}return value")).unsound(false), None);
     }
 }
