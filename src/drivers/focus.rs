@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::in_place::candidates::Candidates;
 use crate::in_place::corpus;
-use crate::in_place::focus::{Focus, Wanted};
+use crate::in_place::focus::{Focus, NEW_TIME, Wanted};
 use crate::in_place::run::Number;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -22,15 +22,12 @@ use std::time::Duration;
 pub(super) fn fuzz_on(
     work: &Work,
     report: &Report,
-    (functions, wanted): (&[Number], fn(Duration) -> Wanted),
+    (functions, wanted): (&[Number], Wanted),
     reporter: &mut dyn Reporter,
 ) -> Result<Vec<Number>> {
-    let is_done = |driven: &Driven, number: Number| match wanted(Duration::ZERO) {
-        Wanted::Calls(_) => driven.corpus.focused_on_calls(number).is_dir(),
-        Wanted::Edges(_) | Wanted::New => driven.corpus.focused(number).is_dir(),
+    let is_open = |driven: &Driven, number: Number| {
+        !wanted.folder(&driven.corpus, number).is_dir() && !driven.inputs_of(number).is_empty()
     };
-    let is_open =
-        |driven: &Driven, number: Number| !is_done(driven, number) && !driven.inputs_of(number).is_empty();
     let numbered = report.drivers.iter().enumerate();
     let open: Vec<(usize, Number)> = numbered
         .flat_map(|(at, driven)| {
@@ -46,7 +43,7 @@ pub(super) fn fuzz_on(
     let time = (shared / open.len() as u32).clamp(second, settings.time_for_function().max(second));
     let numbers: BTreeSet<Number> = open.iter().map(|(_, number)| *number).collect();
     let step = format!("fuzzing on for {}, {} s each", count(numbers.len(), "function"), time.as_secs());
-    fuzz(step, (work, report), (&open, wanted(time)), reporter)?;
+    fuzz(step, (work, report), (&open, wanted, time), reporter)?;
     Ok(numbers.into_iter().collect())
 }
 
@@ -66,14 +63,14 @@ pub(super) fn fuzz_anew(
     };
     let wanted: Vec<(usize, Number)> = (0..report.drivers.len()).flat_map(of).collect();
     let step = format!("making new inputs for {}", count(functions.len(), "port"));
-    fuzz(step, (work, report), (&wanted, Wanted::New), reporter)
+    fuzz(step, (work, report), (&wanted, Wanted::New, NEW_TIME), reporter)
 }
 
 /// Fuzzes for functions, each with a driver. Where libFuzzer ends early, there may be crashes of C, or no inputs.
 fn fuzz(
     step: String,
     (work, report): (&Work, &Report),
-    (open, wanted): (&[(usize, Number)], Wanted),
+    (open, wanted, time): (&[(usize, Number)], Wanted, Duration),
     reporter: &mut dyn Reporter,
 ) -> Result<()> {
     let programs = programs(work, report)?;
@@ -84,12 +81,8 @@ fn fuzz(
         let breaking = corpus.breaking_folder();
         let focus = Focus { program: &programs[*at], words: words.as_deref(), breaking: &breaking };
         let seeds = drivers[*at].inputs_of(*number);
-        let to = match wanted {
-            Wanted::Edges(_) => corpus.focused(*number),
-            Wanted::Calls(_) => corpus.focused_on_calls(*number),
-            Wanted::New => corpus.new_inputs(*number),
-        };
-        focus.fuzz(&library.functions[*number].c_name, (&seeds, &to), wanted, interrupt)
+        let to = wanted.folder(corpus, *number);
+        focus.fuzz(&library.functions[*number].c_name, (&seeds, &to), (wanted, time), interrupt)
     };
     let ran = side_by_side(step, open, reporter, fuzz)?;
     let early = ran.iter().filter(|ran| !**ran).count();

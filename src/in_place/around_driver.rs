@@ -1,4 +1,4 @@
-//! What is linked around a driver for its campaign: it runs the driver, keeps inputs, leads libFuzzer to one function, and
+//! What is linked around a driver to fuzz it: it runs the driver, keeps inputs, leads libFuzzer to one function, and
 //! goes on after inputs on which C breaks.
 
 use super::build_site::BuildSite;
@@ -22,7 +22,7 @@ const FILES: [(&str, &str); 5] = [
 
 /// The functions that the linker sends to the guard first.
 const WRAPS: &str = include_str!("../../templates/fuzz/wraps.txt");
-/// Of these, those that belong to harnesses alone. Of the last four, the sanitizer itself asks for less.
+/// Of these, those that belong to harnesses alone. In the last four, the sanitizer itself checks less.
 const OF_HARNESSES: [&str; 11] = [
     "posix_memalign", "rand", "srand", "random", "srandom", "time", "clock", "read", "write", "strcmp",
     "strchr",

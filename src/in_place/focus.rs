@@ -2,8 +2,9 @@
 //! function counts as new. What is kept are inputs for judging; they are no part of the corpus.
 
 use super::around_driver;
-use super::corpus::{ASAN_OPTIONS, FORK, LIMITS, artifacts};
+use super::corpus::{ASAN_OPTIONS, Corpus, FORK, LIMITS, artifacts};
 use super::corpus_folders::files;
+use super::run::Number;
 use crate::error::{Error, ErrorKind, Result};
 use crate::in_place::sandboxed_run;
 use crate::platform::process::{Interrupt, Job, time_limits};
@@ -18,7 +19,7 @@ const MOST: usize = 2000;
 const MOST_NEW: usize = 400;
 /// Its runs then, without those of the inputs that it begins with, and their longest time.
 const NEW_RUNS: usize = 1000;
-const NEW_TIME: Duration = Duration::from_secs(1);
+pub const NEW_TIME: Duration = Duration::from_secs(1);
 /// How many inputs it begins with at most, the smallest ones; and for a moment.
 const MOST_SEEDS: usize = 500;
 const FEW_SEEDS: usize = 50;
@@ -27,26 +28,28 @@ const FEW_SEEDS: usize = 50;
 #[derive(Debug, Clone, Copy)]
 pub enum Wanted {
     /// Other edges of the function, which may kill more mutants.
-    Edges(Duration),
+    Edges,
     /// Many different calls.
-    Calls(Duration),
+    Calls,
     /// Few inputs that are in no corpus, quickly.
     New,
 }
 
 impl Wanted {
-    fn time(self) -> Duration {
+    /// The folder of the inputs that were last made for it.
+    pub fn folder(self, corpus: &Corpus, function: Number) -> PathBuf {
         match self {
-            Self::Edges(time) | Self::Calls(time) => time,
-            Self::New => NEW_TIME,
+            Self::Edges => corpus.focused(function),
+            Self::Calls => corpus.focused_on_calls(function),
+            Self::New => corpus.new_inputs(function),
         }
     }
 
     /// How many are kept that take the same edges.
     fn alike(self) -> &'static str {
         match self {
-            Self::Edges(_) => "32",
-            Self::Calls(_) => "1000",
+            Self::Edges => "32",
+            Self::Calls => "1000",
             Self::New => "200",
         }
     }
@@ -54,7 +57,7 @@ impl Wanted {
     /// How many are kept, and how many inputs it begins with.
     fn most(self) -> (usize, usize) {
         match self {
-            Self::Edges(_) | Self::Calls(_) => (MOST, MOST_SEEDS),
+            Self::Edges | Self::Calls => (MOST, MOST_SEEDS),
             Self::New => (MOST_NEW, FEW_SEEDS),
         }
     }
@@ -81,7 +84,7 @@ impl Focus<'_> {
         self,
         function: &str,
         (seeds, to): (&[&Path], &Path),
-        wanted: Wanted,
+        (wanted, time): (Wanted, Duration),
         interrupt: &Interrupt,
     ) -> Result<bool> {
         let ranges = ranges(self.program, function)?;
@@ -95,9 +98,8 @@ impl Focus<'_> {
             let bytes = fs::read(seed)?;
             fs::write(begin.join(known_name(&bytes)), bytes)?;
         }
-        let time = wanted.time();
         let how = match wanted {
-            Wanted::Edges(_) | Wanted::Calls(_) => [&["-fork=1"], &FORK[..]].concat().join(" "),
+            Wanted::Edges | Wanted::Calls => [&["-fork=1"], &FORK[..]].concat().join(" "),
             Wanted::New => format!("-runs={}", NEW_RUNS + seeds.len().min(most_seeds)),
         };
         let with = |job: Job| {

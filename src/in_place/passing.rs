@@ -8,7 +8,7 @@ pub(super) const IN_REGISTERS: u64 = 16;
 /// Registers for arguments: integers and floating point.
 const INTEGERS: usize = if cfg!(target_arch = "x86_64") { 6 } else { 8 };
 const VECTORS: usize = 8;
-/// The most words of a struct on the stack that tells calls apart.
+/// The most words of a struct by value that tells calls apart.
 const WORDS: usize = 16;
 
 /// What a word of eight bytes holds; as in `in_place.h`.
@@ -160,14 +160,15 @@ fn passed(library: &Library, ty: &CType) -> Passed {
             let Some(record) = library.records.get(key).filter(|record| record.complete) else {
                 return Passed::Unknown;
             };
-            let mut leaves = Vec::new();
             // What is aligned to more than a word begins at an even one.
             if record.align > 8 {
                 return Passed::Unknown;
             }
+            // So large a struct tells no calls apart.
             if record.size > 8 * WORDS as u64 {
                 return Passed::Stack(vec![0; record.size.div_ceil(8) as usize]);
             }
+            let mut leaves = Vec::new();
             if of(library, ty, 0, &mut leaves).is_none() {
                 return Passed::Unknown;
             }

@@ -28,33 +28,45 @@ _Noreturn void __real_exit(int status);
 _Noreturn void __real__exit(int status);
 int implfuzz_focus(uint64_t *taken);
 
-static void path_in(const char *folder, uint64_t hash, char *path, size_t size)
+/* Names of files: the 64-bit FNV-1a hash of their bytes, behind a word for their kind. */
+static void path_of(const char *folder, const char *kind, const uint8_t *data, size_t size, char *path, size_t room)
 {
-    snprintf(path, size, "%s/%016lx", folder, (unsigned long)hash);
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t at = 0; at < size; at++)
+        hash = (hash ^ data[at]) * 0x100000001b3u;
+    snprintf(path, room, "%s/%s%016lx", folder, kind, (unsigned long)hash);
 }
 
-static int is_known(uint64_t hash)
+static int is_known(const uint8_t *data, size_t size)
 {
     char path[4096];
     const char *folder = getenv("IMPLFUZZ_KNOWN");
     if (!folder)
         return 0;
-    path_in(folder, hash, path, sizeof path);
+    path_of(folder, "", data, size, path, sizeof path);
     return access(path, F_OK) == 0;
 }
 
-static void keep(const char *folder, uint64_t hash, const uint8_t *data, size_t size)
+/* Returns whether the input is a new file, and whole. */
+int implfuzz_keep_input(const char *folder, const char *kind, const uint8_t *data, size_t size)
 {
-    static unsigned kept;
     char path[4096];
-    if (kept >= (getenv("IMPLFUZZ_FOCUS") ? MOST_FOCUSED : MOST))
-        return;
-    path_in(folder, hash, path, sizeof path);
+    path_of(folder, kind, data, size, path, sizeof path);
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (file < 0)
-        return;
-    kept += write(file, data, size) == (ssize_t)size;
+        return 0;
+    int is_whole = write(file, data, size) == (ssize_t)size;
     close(file);
+    if (!is_whole)
+        unlink(path);
+    return is_whole;
+}
+
+static void keep(const char *folder, const uint8_t *data, size_t size)
+{
+    static unsigned kept;
+    if (kept < (getenv("IMPLFUZZ_FOCUS") ? MOST_FOCUSED : MOST))
+        kept += implfuzz_keep_input(folder, "", data, size);
 }
 
 /* Whoever leaves the group of the process would outlive the run. */
@@ -143,14 +155,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     run = (struct run){data, size, 0};
     if (!survives(&run))
         return -1; /* it belongs to no corpus */
-    uint64_t taken = 0, hash = 0xcbf29ce484222325u;
+    uint64_t taken = 0;
     int has_focus = implfuzz_focus(&taken);
     const char *folder = getenv("IMPLFUZZ_KEEP");
     if (!folder || (has_focus && !taken))
         return run.result;
-    for (size_t at = 0; at < size; at++)
-        hash = (hash ^ data[at]) * 0x100000001b3u;
-    if (!is_known(hash) && (!has_focus || is_rare(taken)))
-        keep(folder, hash, data, size);
+    if (!is_known(data, size) && (!has_focus || is_rare(taken)))
+        keep(folder, data, size);
     return run.result;
 }

@@ -1,20 +1,17 @@
 /*
  * A run of the driver that outlives what breaks C: the guard (`guard.c`) leaves the run where the sanitizer would end the
  * process. Then the variables of the library and the driver are what they were before the first run, and blocks that the
- * run allocated are free. A new process for each such input would take most of the time of a campaign. The process ends all
+ * run allocated are free. A new process for each such input would take most of the time of the fuzzing. The process ends all
  * the same if blocks from before are gone, or if one run after another breaks. IMPLFUZZ_BREAKING is the folder for these
  * inputs; without it, they end the process.
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* guard.c */
 struct implfuzz_broke {
@@ -28,6 +25,9 @@ extern volatile sig_atomic_t implfuzz_armed;
 extern unsigned char implfuzz_in_port;
 extern uintptr_t implfuzz_broke_at;
 int __sanitizer_get_ownership(const volatile void *block);
+
+/* keep.c */
+int implfuzz_keep_input(const char *folder, const char *kind, const uint8_t *data, size_t size);
 
 /* A second and a half, in steps of 4 ms: less than libFuzzer's own limit. */
 #define TICKS 375
@@ -185,8 +185,9 @@ static void free_blocks(void)
 /* Inputs that one process keeps for one place, and the most places. */
 #define OF_PLACE 3
 #define PLACES 512
-/* The status with which libFuzzer ends after a run that takes too long. */
+/* The statuses with which libFuzzer ends after a run that takes too long, and after one that breaks. */
 #define TIMED_OUT 70
+#define BROKEN 77
 /* So many runs that break one after another may break for something that is not put back. */
 #define IN_A_ROW 50
 
@@ -212,21 +213,6 @@ static int is_wanted(uintptr_t place)
         return seen[at].count++ < OF_PLACE;
     }
     return 0;
-}
-
-static void keep_breaking(const char *folder, const char *kind, const uint8_t *data, size_t size)
-{
-    char path[4096];
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t at = 0; at < size; at++)
-        hash = (hash ^ data[at]) * 0x100000001b3u;
-    snprintf(path, sizeof path, "%s/%s-%016lx", folder, kind, (unsigned long)hash);
-    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (file < 0)
-        return;
-    if (write(file, data, size) != (ssize_t)size)
-        unlink(path);
-    close(file);
 }
 
 /* Runs `call(argument)`. 0: it broke on the input, and the next one begins as the first did. */
@@ -261,15 +247,20 @@ int implfuzz_survives(void (*call)(void *), void *argument, const uint8_t *data,
     }
     int is_exit = strcmp(broke.reason, "exit") == 0;
     if (strcmp(broke.reason, "hang") == 0) {
-        keep_breaking(folder, "timeout", data, size);
+        implfuzz_keep_input(folder, "timeout-", data, size);
         /* libFuzzer looks at its own time limit only after all inputs to begin with. */
         _Exit(TIMED_OUT);
     }
     if (!is_exit && is_wanted(place))
-        keep_breaking(folder, "crash", data, size);
+        implfuzz_keep_input(folder, "crash-", data, size);
     in_a_row = is_exit ? 0 : in_a_row + 1;
+    if (is_exit && has_freed_others) {
+        /* What is left carries over to the next run, as if this one had returned. */
+        forget_blocks();
+        return 1;
+    }
     if (has_freed_others || in_a_row >= IN_A_ROW)
-        abort(); /* libFuzzer goes on in another process */
+        _Exit(BROKEN); /* libFuzzer goes on in another process */
     free_blocks();
     put_back_variables();
     implfuzz_has_broken = 1;
