@@ -67,3 +67,25 @@ fn libfuzzer(program: &std::path::Path, folders: Option<[&std::path::PathBuf; 2]
     let output = command.output().unwrap();
     (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
+
+/// The block of a run is freed in the next one, which ends the program.
+const CACHE: &str = "\
+#include \"broken.h\"
+#include <stdlib.h>
+static char *cache;
+int half_broken(const unsigned char *bytes, size_t size)
+{
+    free(cache);
+    cache = malloc(size + 1);
+    if (size > 1 && bytes[0] & 1) exit(3);
+    return cache != NULL;
+}
+";
+
+#[test]
+fn a_run_that_frees_blocks_of_earlier_ones_and_exits_does_not_break() {
+    let repo = Repo::of(&[("broken.h", HEADER), ("broken.c", CACHE), ("fuzz/run.c", DRIVER)]);
+    let quick = ["drivers", "--seconds", "1", "--config", "drivers.function_seconds=1", "--format", "json"];
+    let json = repo.run(&quick).ok().json("drivers");
+    assert_eq!(json["drivers"][0]["breaking"], serde_json::json!([]), "{json:#}");
+}
