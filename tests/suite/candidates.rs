@@ -55,6 +55,16 @@ fn library(text: &str) -> Repo {
     repo
 }
 
+/// The cases of a `switch` are names of constants: without these, each name would be a new variable that matches all.
+#[test]
+fn constants_in_patterns_come_along() {
+    let cases = "    match x {\n        NOTHING => return 0 as uint32_t,\n        _ => return x.wrapping_mul(2 as uint32_t),\n    }";
+    let text = changed("    return x.wrapping_mul(2 as uint32_t);", cases);
+    let repo = library(&(text + "pub const NOTHING: ::core::ffi::c_uint = 0 as ::core::ffi::c_uint;\n"));
+    port(&repo, &["twice", ALONE]).ok();
+    assert!(repo.read("rust/src/sum.rs").contains("const NOTHING"));
+}
+
 /// `PATH` without any c2rust, behind what the test has put there.
 fn path(repo: &Repo) -> OsString {
     let all = std::env::var_os("PATH").unwrap();

@@ -241,8 +241,10 @@ impl VisitMut for Fit<'_> {
         if let Some(global) = self.global(&name) {
             let name = format_ident!("{}", identifier(global.name.as_str()));
             value.path = syn::parse_quote!(globals::#name);
-        } else if self.function(&name).is_some() {
-            self.fail(format!("the address of `{name}` is taken"));
+        } else if let Some(planned) = self.function(&name) {
+            // An address of C's, whatever signature the port has.
+            let name = ident(&planned.function);
+            value.path = syn::parse_quote!(crate::capi::#name);
         } else if self.text.is_foreign(&name) {
             self.fail(format!("`{name}` is a variable or an address outside of the library"));
         } else {
@@ -250,8 +252,17 @@ impl VisitMut for Fit<'_> {
         }
     }
 
+    /// A constant of C is a pattern, too. Without the item, Rust would take it for a new variable, which all values match.
+    fn visit_pat_ident_mut(&mut self, pattern: &mut syn::PatIdent) {
+        let name = plain(&pattern.ident);
+        if matches!(self.text.value(&name), Some(syn::Item::Const(_))) {
+            self.bring(&name);
+        }
+        visit_mut::visit_pat_ident_mut(self, pattern);
+    }
+
     fn visit_expr_mut(&mut self, expr: &mut syn::Expr) {
-        glibc::without_tables(expr, &mut self.items);
+        glibc::without_own_names(expr, &mut self.items);
         visit_mut::visit_expr_mut(self, expr);
     }
 

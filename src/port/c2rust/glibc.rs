@@ -1,5 +1,5 @@
-//! What glibc's headers make of `isdigit`, `tolower` and the like: reads of tables that the crate `libc` does not name.
-//! The candidate calls the functions instead.
+//! What glibc's headers make of `isdigit`, `tolower`, `assert` and the like: reads of tables and calls that the crate `libc`
+//! does not name. The candidate calls the functions instead, and panics.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -25,8 +25,13 @@ const BITS: [(&str, u16); 12] = [
     ("isalnum", 0x8),
 ];
 
-/// Replaces `*(*__ctype_b_loc()).offset(c)` and its like by a call. Adds the helper that it needs to `items`.
-pub fn without_tables(expr: &mut Expr, items: &mut BTreeMap<String, TokenStream>) {
+/// Replaces `*(*__ctype_b_loc()).offset(c)` and its like by a call, and the call of a failed assertion by a panic. Adds the
+/// helper that it needs to `items`.
+pub fn without_own_names(expr: &mut Expr, items: &mut BTreeMap<String, TokenStream>) {
+    if is_failed_assertion(expr) {
+        *expr = syn::parse_quote!(panic!("an assertion failed"));
+        return;
+    }
     let Some((table, index)) = read(expr) else { return };
     let call = match table.as_str() {
         "__ctype_b_loc" => {
@@ -38,6 +43,11 @@ pub fn without_tables(expr: &mut Expr, items: &mut BTreeMap<String, TokenStream>
         _ => return,
     };
     *expr = syn::parse_quote!(#call);
+}
+
+fn is_failed_assertion(expr: &Expr) -> bool {
+    let Expr::Call(call) = expr else { return false };
+    matches!(&*call.func, Expr::Path(function) if function.path.is_ident("__assert_fail"))
 }
 
 /// The function whose table an expression reads, and the index.
@@ -84,13 +94,14 @@ mod tests {
         let mut items = BTreeMap::new();
         let mut made = |text: &str| {
             let mut expr = syn::parse_str(text).unwrap();
-            without_tables(&mut expr, &mut items);
+            without_own_names(&mut expr, &mut items);
             expr.to_token_stream().to_string().replace(' ', "")
         };
         assert_eq!(made("*(*__ctype_b_loc()).offset(c as isize)"), "ctype_b(casisize)");
         assert_eq!(made("*(*__ctype_tolower_loc()).offset(c)"), "libc::tolower(cas::core::ffi::c_int)");
         assert_eq!(made("*(*other()).offset(c)"), "*(*other()).offset(c)");
         assert_eq!(made("*table.offset(c)"), "*table.offset(c)");
+        assert_eq!(made("__assert_fail(text, file, 7, name)"), "panic!(\"anassertionfailed\")");
         assert_eq!(items.len(), 1);
     }
 
