@@ -104,6 +104,8 @@ pub enum UseKind {
     Advance,
     /// `p + n`, `p - q`
     Arithmetic,
+    /// `p - n`, an address before `p`
+    Back,
     /// `!p`, `p == NULL`, `if (p)`, `p && …`
     NullCheck,
     /// any other comparison; `with` is the other side

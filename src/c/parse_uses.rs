@@ -74,7 +74,8 @@ impl<'tu> Look<'_, 'tu> {
                 let kind = self.kind(depth, parent, inner);
                 let kind = kind.filter(|kind| *kind != UseKind::NullCheck || !self.is_asserted());
                 let is_step = kind == Some(UseKind::Advance) && is_pointer(parent);
-                let is_moved = is_step || kind == Some(UseKind::Arithmetic) && is_moved(parent);
+                let is_sum = matches!(kind, Some(UseKind::Arithmetic | UseKind::Back));
+                let is_moved = is_step || is_sum && is_moved(parent);
                 let passed = kind.as_ref().and_then(|kind| self.comes_back(parent, kind));
                 self.found.extend(kind);
                 if is_moved {
@@ -327,6 +328,7 @@ impl<'tu> Look<'_, 'tu> {
                 }
                 None => UseKind::Arithmetic,
             },
+            CXBinaryOperator_Sub if is_left && is_moved(parent) => UseKind::Back,
             CXBinaryOperator_Comma => UseKind::Other,
             _ => UseKind::Arithmetic,
         })

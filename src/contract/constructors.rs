@@ -140,6 +140,7 @@ fn fills(library: &Library, param: &Param, record: &str) -> bool {
             | UseKind::Compare { .. }
             | UseKind::Advance
             | UseKind::Arithmetic
+            | UseKind::Back
             | UseKind::Called
             | UseKind::Returned
             | UseKind::ReturnedInside

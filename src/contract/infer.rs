@@ -238,6 +238,9 @@ fn pointer(
     if !is_void && !flat(library, target) {
         return Err(format!("`{name}` points to `{}`: a handle", target.spelling));
     }
+    if facts.before {
+        return Err(format!("`{name}` leads to memory before it"));
+    }
     let direction = direction(facts);
     let room = || borrowed::room(library, param, facts);
     match size {

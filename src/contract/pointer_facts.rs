@@ -5,7 +5,7 @@
 use super::observed_calls::{Calls, Observed};
 use super::types::Direction;
 use crate::libc_facts::{self as libc, PointerUse};
-use crate::symbol::{Access, Function, Library, LibraryIndex, Param, TypeKind, UseKind};
+use crate::symbol::{Access, Function, Library, LibraryIndex, Param, ParamUse, TypeKind, UseKind};
 use std::collections::{BTreeMap, HashMap};
 
 /// What a function does with one parameter, in its own body and through the callees that it passes it to.
@@ -19,6 +19,8 @@ pub struct Facts {
     pub walks: bool,
     /// Highest constant index.
     pub constant_index: Option<i64>,
+    /// `p[-1]`, or `p - n`, where `p` has not moved: memory before the argument.
+    pub before: bool,
     pub fields: bool,
     /// Passed to a `str…` function that reads up to the NUL.
     pub string: bool,
@@ -102,6 +104,9 @@ impl<'a> FactTable<'a> {
             facts.line.get_or_insert(used.line);
             self.used(function, param, (&used.kind, used.line), &mut facts);
         }
+        // What was passed over may lie before a moved pointer.
+        let moves = |used: &ParamUse| matches!(used.kind, UseKind::Advance | UseKind::Reassigned);
+        facts.before &= !param.uses.iter().any(moves);
         facts
     }
 
@@ -114,7 +119,10 @@ impl<'a> FactTable<'a> {
             UseKind::Index { index, constant, access } => {
                 facts.access(*access);
                 match constant {
-                    Some(n) => facts.constant_index = facts.constant_index.max(Some(*n)),
+                    Some(n) => {
+                        facts.constant_index = facts.constant_index.max(Some(*n));
+                        facts.before |= *n < 0;
+                    }
                     None => {
                         facts.walks = true;
                         bounds_of(function, param, index, facts);
@@ -126,6 +134,7 @@ impl<'a> FactTable<'a> {
                 facts.access(*access);
             }
             UseKind::Advance | UseKind::Arithmetic => facts.walks = true,
+            UseKind::Back => (facts.walks, facts.before) = (true, true),
             UseKind::NullCheck => facts.null_checked = true,
             UseKind::Compare { with, .. } => {
                 facts.null_checked |=
@@ -249,6 +258,7 @@ impl Facts {
         self.writes |= other.writes;
         self.dereferenced |= other.dereferenced;
         self.constant_index = self.constant_index.max(other.constant_index);
+        self.before |= other.before;
         self.fields |= other.fields;
         self.string |= other.string;
         self.null_checked |= other.null_checked;

@@ -172,7 +172,7 @@ impl<'a> Tiers<'a> {
         let decoded = partner(self.facts, function, index, param).is_some()
             || is_text(target) && (target.is_const || facts.string)
             || single && !facts.walks && target.kind != TypeKind::Void;
-        match (&target.kind, decoded && !facts.freed) {
+        match (&target.kind, decoded && !facts.freed && !facts.before) {
             (_, true) => None,
             (TypeKind::Void, false) => Some((Tier::E, cookie(param))),
             (_, false) => Some((Tier::E, why.to_owned())),

@@ -54,6 +54,7 @@ fn a_is_decoded_directly() {
                 "buffers with their length",
             ),
             ("#include <string.h>\nint a_len(const char *s) { return (int)strlen(s); }", "a_len", "strings"),
+            ("int a_last(const char *s) { while (*s) s++; return s[-1]; }", "a_last", "strings"),
             (
                 "void a_split(int x, int *high, int *low) { *high = x / 9; *low = x % 9; }",
                 "a_split",
@@ -160,6 +161,17 @@ fn e_needs_heuristics() {
     all_are(
         Tier::E,
         &[
+            (
+                "unsigned e_room(const char *text) { return ((const unsigned *)text)[-1]; }\n\
+                 unsigned e_again(const char *text) { return 2 * e_room(text); }",
+                "e_again",
+                "`text` leads to memory before it",
+            ),
+            (
+                "struct head { int room; }; int e_head(const char *text) { return ((struct head *)(text - 4))->room; }",
+                "e_head",
+                "`text` leads to memory before it",
+            ),
             (
                 "int e_until(const int *p) { int n = 0; while (*p++) n++; return n; }",
                 "e_until",
