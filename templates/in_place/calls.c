@@ -8,8 +8,11 @@
 #define MOST_OF_INPUT 40
 /* The first ones, where one port runs on each, or the branches of these calls are counted. */
 #define FIRST_ALONE 200
-/* Bytes behind a pointer by which calls are told apart. */
+/* Bytes of a block by which calls are told apart: behind a pointer, and before it, where some libraries keep a length. */
 #define BYTES_BEHIND 256
+#define BYTES_BEFORE 32
+/* Pieces of memory that are looked at: what arguments point to, what that points to, and so on. */
+#define PIECES 16
 
 /*
  * The first calls, and ever fewer of the later ones: a hash spreads them, otherwise for each input, so that a port cannot
@@ -35,20 +38,81 @@ int implfuzz_is_for_changes(const struct counts *own)
     return STATE->tape.count != 0 && (own->judged < CHANGED_FIRST || own->judged % CHANGED_LATER == 0);
 }
 
-/* Bytes behind a pointer to the driver's stack. */
-#define BYTES_ON_STACK 64
+/* Bytes behind a pointer to the driver's stack or to a variable. */
+#define BYTES_AROUND 64
 
-/* How many bytes of memory that is put back are behind a word, if it is a pointer to such. */
-static size_t behind(uint64_t word, const unsigned char *stack)
+/* What distinguishes a call: a hash of what was seen, and the pieces of memory that are or will be a part of it. */
+struct seen {
+    uint64_t hash;
+    struct piece {
+        const unsigned char *start, *end;
+        int leads_on; /* whether its words may be pointers */
+    } pieces[PIECES];
+    size_t count;
+};
+
+static void add(struct seen *seen, uint64_t word)
 {
-    if (implfuzz_is_arena((void *)word) && implfuzz_block((unsigned char *)word)) {
-        size_t of_page = PAGE - word % PAGE;
-        return of_page < BYTES_BEHIND ? of_page : BYTES_BEHIND;
+    seen->hash = (seen->hash ^ word) * 0x100000001b3u;
+}
+
+/* The part of a block around an address. */
+static struct piece of_block(const unsigned char *at)
+{
+    struct extent block = implfuzz_extent(at);
+    if (!block.end)
+        return (struct piece){NULL, NULL, 0};
+    const unsigned char *start = at - block.start > BYTES_BEFORE ? at - BYTES_BEFORE : block.start;
+    const unsigned char *end = block.end - at > BYTES_BEHIND ? at + BYTES_BEHIND : block.end;
+    return (struct piece){start, end, 1};
+}
+
+/* What is behind an argument, if that is a pointer to memory that is put back. */
+static struct piece of_argument(const unsigned char *at, const unsigned char *stack)
+{
+    const struct region *variables = &STATE->regions[1];
+    const unsigned char *variables_end = variables->start + variables->pages * PAGE, *end = NULL;
+    if (at >= stack && at < (const unsigned char *)STATE->stack_base)
+        end = STATE->stack_base;
+    else if (at >= variables->start && at < variables_end)
+        end = variables_end;
+    if (!end)
+        return of_block(at);
+    return (struct piece){at, end - at > BYTES_AROUND ? at + BYTES_AROUND : end, 0};
+}
+
+/* A word stands for what it points to; the number of the piece tells the same memory from an equal one. */
+static void add_word(struct seen *seen, uint64_t word, struct piece piece)
+{
+    size_t number = 0;
+    while (number < seen->count && (seen->pieces[number].start != piece.start || seen->pieces[number].end != piece.end))
+        number++;
+    if (!piece.end || number == PIECES) {
+        add(seen, word);
+        return;
     }
-    if (word < (uintptr_t)stack || word >= (uintptr_t)STATE->stack_base)
-        return 0;
-    size_t of_stack = (uintptr_t)STATE->stack_base - word;
-    return of_stack < BYTES_ON_STACK ? of_stack : BYTES_ON_STACK;
+    add(seen, number);
+    add(seen, word - (uintptr_t)piece.start);
+    if (number == seen->count)
+        seen->pieces[seen->count++] = piece;
+}
+
+static void add_memory(struct seen *seen)
+{
+    for (size_t number = 0; number < seen->count; number++) {
+        struct piece piece = seen->pieces[number];
+        add(seen, (uint64_t)(piece.end - piece.start));
+        for (const unsigned char *at = piece.start; at < piece.end;) {
+            uint64_t word;
+            if (!piece.leads_on || (uintptr_t)at % sizeof word || piece.end - at < (ptrdiff_t)sizeof word) {
+                add(seen, *at++);
+                continue;
+            }
+            memcpy(&word, at, sizeof word);
+            add_word(seen, word, of_block((const unsigned char *)word));
+            at += sizeof word;
+        }
+    }
 }
 
 static uint64_t word_of(const struct implfuzz_part *part, const struct registers *registers, const unsigned char *stack)
@@ -63,24 +127,22 @@ static uint64_t word_of(const struct implfuzz_part *part, const struct registers
 }
 
 /*
- * Whether no call before had these arguments, the same bytes behind those that point to blocks or to the stack, and the
- * same answers of the system. What takes no arguments is told apart by input.
+ * Whether no call before had these arguments, the same memory behind those that point to blocks, variables or the stack, and
+ * the same answers of the system. What takes no arguments is told apart by input.
  */
 int implfuzz_is_distinct(const struct implfuzz_function *function, const struct registers *registers, const unsigned char *stack)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
+    struct seen seen = {.hash = 0xcbf29ce484222325u};
     if (function->argument_count == 0)
-        hash ^= STATE->input;
+        add(&seen, STATE->input);
     for (size_t at = 0; at < function->argument_count; at++) {
         const struct implfuzz_part *part = &function->arguments[at];
         uint64_t word = word_of(part, registers, stack);
-        size_t bytes = ~part->mask ? 0 : behind(word, stack);
-        if (bytes == 0)
-            hash = (hash ^ word) * 0x100000001b3u;
-        for (size_t byte = 0; byte < bytes; byte++)
-            hash = (hash ^ ((unsigned char *)word)[byte]) * 0x100000001b3u;
+        struct piece none = {NULL, NULL, 0};
+        add_word(&seen, word, ~part->mask ? none : of_argument((const unsigned char *)word, stack));
     }
-    hash = implfuzz_with_answers(hash) | 1;
+    add_memory(&seen);
+    uint64_t hash = implfuzz_with_answers(seen.hash) | 1;
     for (size_t at = 0; at < SEEN; at++) {
         uint64_t *place = &STATE->seen[(hash >> 20 ^ hash) + at & (SEEN - 1)];
         if (*place == hash)

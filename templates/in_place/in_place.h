@@ -246,6 +246,11 @@ enum change {
     OTHER   /* another number, time or text */
 };
 
+/* Memory whose end is known; all 0 for other memory. */
+struct extent {
+    const unsigned char *start, *end;
+};
+
 struct state {
     /* Where judging stands. */
     volatile sig_atomic_t judging, in_candidate, tracking;
@@ -329,10 +334,8 @@ struct state {
     /* The arguments of this one, and how many bytes behind them C touched, and wrote. */
     struct watched {
         uint64_t word, touched, written;
-        /* Memory whose end is known; where it begins, too, for blocks. */
-        struct extent {
-            const unsigned char *start, *end;
-        } extent;
+        /* Where it begins is known for blocks alone. */
+        struct extent extent;
     } watched[WATCHED];
     size_t watched_count;
     int is_watching;
@@ -401,6 +404,8 @@ size_t implfuzz_live_blocks(void);
 int implfuzz_is_arena(const void *address);
 /* The header of the block that has this byte, which may be a free one; NULL where there is none. */
 unsigned char *implfuzz_block(const unsigned char *address);
+/* The bytes of the block in use that has this address, or ends there. */
+struct extent implfuzz_extent(const unsigned char *address);
 /* Whether a header says that its block is in use. */
 int implfuzz_is_live(const unsigned char *header);
 /* Whether the block in use with this header was allocated since the newest call began, which is judged or watched. */

@@ -275,6 +275,15 @@ struct red_zone implfuzz_red_zone(const unsigned char *header)
     return (struct red_zone){data + block->size - 1, data + capacity(block)};
 }
 
+struct extent implfuzz_extent(const unsigned char *address)
+{
+    const unsigned char *header = implfuzz_is_arena(address) ? implfuzz_block(address) : NULL;
+    if (!header || !implfuzz_is_live(header) || !implfuzz_is_data(header, address))
+        return (struct extent){NULL, NULL};
+    const unsigned char *end = implfuzz_red_zone(header).start;
+    return address <= end ? (struct extent){header + HEADER, end} : (struct extent){NULL, NULL};
+}
+
 const unsigned char *implfuzz_end_as_in(const unsigned char *header, const unsigned char *copy)
 {
     return header + HEADER + implfuzz_size(copy) - 1;

@@ -24,11 +24,8 @@ int implfuzz_is_watched(const struct counts *own)
 
 static struct extent extent_of(const unsigned char *address)
 {
-    unsigned char *block = implfuzz_is_arena(address) ? implfuzz_block(address) : NULL;
-    if (block && implfuzz_is_live(block) && implfuzz_is_data(block, address)) {
-        const unsigned char *end = implfuzz_red_zone(block).start;
-        return address <= end ? (struct extent){end - (implfuzz_size(block) - 1), end} : (struct extent){NULL, NULL};
-    }
+    if (implfuzz_is_arena(address))
+        return implfuzz_extent(address);
     return (struct extent){NULL, (const unsigned char *)implfuzz_end_of_constant((uintptr_t)address)};
 }
 

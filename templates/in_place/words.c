@@ -24,11 +24,8 @@ static size_t bytes_behind(uint64_t pointer)
     const unsigned char *at = (const unsigned char *)pointer;
     if (at >= STATE->judged_frame && at < STATE->stack_base)
         return (size_t)(STATE->stack_base - at);
-    const unsigned char *block = implfuzz_is_arena(at) ? implfuzz_block(at) : NULL;
-    if (!block || !implfuzz_is_live(block) || !implfuzz_is_data(block, at))
-        return 0;
-    const unsigned char *end = implfuzz_red_zone(block).start;
-    return at < end ? (size_t)(end - at) : 0;
+    struct extent extent = implfuzz_extent(at);
+    return extent.end ? (size_t)(extent.end - at) : 0;
 }
 
 /* `.offset` for each pointer on the way from one to an address. Returns how long it is; 0 without a way. */

@@ -36,6 +36,7 @@ mod drivers_breaking;
 #[cfg(target_arch = "x86_64")]
 mod drivers_by_value;
 mod drivers_callbacks;
+mod drivers_calls;
 mod drivers_cheats;
 mod drivers_chosen;
 mod drivers_contracts;

@@ -1,0 +1,92 @@
+//! Which calls of a driver count as different: those with other arguments, or with other memory behind these.
+
+use crate::support::{Repo, plant};
+
+const HEADER: &str = "\
+char *text_new(unsigned room);
+void text_free(char *text);
+unsigned text_room(const char *text);
+struct node { struct node *next; unsigned value; };
+unsigned total(const struct node *first);
+";
+
+/// A text has its length before its bytes, and a list its values behind other pointers.
+const LIBRARY: &str = "\
+#include \"text.h\"
+#include <stdlib.h>
+char *text_new(unsigned room) {
+    unsigned *block = calloc(1, sizeof *block + 8);
+    if (!block) abort();
+    *block = room;
+    return (char *)(block + 1);
+}
+void text_free(char *text) { free((unsigned *)text - 1); }
+unsigned text_room(const char *text) { return ((const unsigned *)text)[-1] * 3 + 1; }
+unsigned total(const struct node *first) {
+    unsigned sum = 0;
+    for (; first; first = first->next)
+        sum = sum * 3 + first->value;
+    return sum;
+}
+";
+
+const DRIVER: &str = "\
+#include \"../text.h\"
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    unsigned number = 0;
+    struct node *nodes = calloc(3, sizeof *nodes);
+    if (!nodes) return 0;
+    for (size_t i = 0; i < size; i++)
+        number = number * 31 + data[i];
+    nodes[0].next = &nodes[1];
+    nodes[1].next = malloc(sizeof *nodes);
+    if (nodes[1].next) {
+        *nodes[1].next = (struct node){0, number};
+        total(nodes);
+    }
+    free(nodes[1].next);
+    free(nodes);
+    char *text = text_new(number);
+    text_room(text);
+    text_free(text);
+    return 0;
+}
+";
+
+const ROOM: &str = "pub unsafe fn text_room(text: *const core::ffi::c_char) -> u32 {
+    let room = unsafe { text.cast::<u32>().sub(1).read_unaligned() };
+    room.wrapping_mul(3).wrapping_add(1)
+}";
+
+const TOTAL: &str = "pub unsafe fn total(first: *const ffi::node) -> u32 {
+    let (mut sum, mut next) = (0_u32, first);
+    while let Some(node) = unsafe { next.as_ref() } {
+        sum = sum.wrapping_mul(3).wrapping_add(node.value);
+        next = node.next;
+    }
+    sum
+}";
+
+#[test]
+fn memory_before_an_argument_and_behind_other_pointers_makes_calls_different() {
+    let repo = Repo::empty();
+    for (path, text) in [("text.h", HEADER), ("text.c", LIBRARY), ("fuzz/run.c", DRIVER)] {
+        repo.write(path, text);
+    }
+    repo.run(&["init"]).ok();
+    let config = repo.read("implfuzz.toml");
+    repo.write("implfuzz.toml", &format!("{config}\n[drivers]\nseconds = 2\n[grade]\nexecutions = 100\n"));
+    let mut module = repo.read("rust/src/text.rs");
+    for (name, port) in [("text_room", ROOM), ("total", TOTAL)] {
+        plant(&mut module, name, port).unwrap();
+    }
+    repo.write("rust/src/text.rs", &module);
+    let verify = ["verify", "text_room", "total", "--config", "grade.measure=true", "--format", "json"];
+    let json = repo.run(&verify).json("verify");
+    for symbol in json["symbols"].as_array().unwrap() {
+        assert!(symbol["in_place"].as_u64() >= Some(100), "{json:#}");
+    }
+}
