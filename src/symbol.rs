@@ -246,8 +246,17 @@ pub struct Global {
     pub is_thread_local: bool,
     /// It is not `const`, but no code can write to it: it is static, and nothing writes to it or has its address.
     pub never_written: bool,
+    /// The C name of the function whose static variable it is, if it is declared inside of one.
+    pub local_to: Option<String>,
     /// Why the global cannot be bound.
     pub unsupported: Option<String>,
+}
+
+impl Global {
+    /// The name of a variable inside a function for the linker, as clang makes it.
+    pub fn local_symbol(&self) -> Option<String> {
+        self.local_to.as_ref().map(|function| format!("{function}.{}", self.c_name))
+    }
 }
 
 /// A macro of the library's own files.

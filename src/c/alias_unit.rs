@@ -5,7 +5,7 @@
 
 use super::layout_assertions;
 use super::merge::Merged;
-use crate::symbol::{Library, Linkage, RelPath, SymbolKey};
+use crate::symbol::{Global, Library, Linkage, RelPath, SymbolKey};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The subject of an entry.
@@ -43,11 +43,26 @@ pub(super) fn alias(module: &str, c_name: &str) -> String {
     format!("{module}__{c_name}{ALIAS_END}")
 }
 
+/// By which other units reach a static variable inside a function, in builds that have [`local_line`].
+pub(super) fn local_alias(global: &Global) -> Option<String> {
+    let function = global.local_to.as_ref()?;
+    Some(alias(&global.module, &format!("{function}__{}", global.c_name)))
+}
+
+/// What gives a static variable inside a function its second name: C cannot, so the assembler does. The compiler must not
+/// optimise, because it would take such a variable apart.
+pub(super) fn local_line(global: &Global) -> Option<String> {
+    let (symbol, second) = (global.local_symbol()?, local_alias(global)?);
+    global.unsupported.is_none().then(|| format!("__asm__(\".globl {second}\\n.set {second}, {symbol}\");"))
+}
+
 /// Static functions and variables that can be bound: key, C name, module.
 pub(super) fn statics(library: &Library) -> impl Iterator<Item = (&SymbolKey, &str, &str)> {
     // Ports may call static functions that cannot be ported themselves.
     let functions = library.functions.iter().filter(|f| f.linkage == Linkage::Static);
-    let globals = library.globals.iter().filter(|g| g.linkage == Linkage::Static && g.unsupported.is_none());
+    let is_bound =
+        |g: &&Global| g.linkage == Linkage::Static && g.unsupported.is_none() && g.local_to.is_none();
+    let globals = library.globals.iter().filter(is_bound);
     let functions = functions.map(|f| (&f.key, f.c_name.as_str(), f.module.as_str()));
     functions.chain(globals.map(|g| (&g.key, g.c_name.as_str(), g.module.as_str())))
 }

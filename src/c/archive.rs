@@ -1,8 +1,8 @@
 //! The C archive as the generated build script builds it: its units, their alias lines, and the symbol
 //! renames.
 
-use super::alias_unit::{alias, statics};
-use crate::symbol::{Library, Linkage};
+use super::alias_unit::{alias, local_alias, local_line, statics};
+use crate::symbol::{Global, Library, Linkage, RelPath};
 use quote::quote;
 use std::collections::BTreeSet;
 
@@ -37,6 +37,22 @@ pub fn reached_by(linkage: Linkage, module: &str, c_name: &str) -> String {
         Linkage::External => c_name.to_owned(),
         Linkage::Static => alias(module, c_name),
     }
+}
+
+/// The name by which the port reaches a variable in a program that has C's. Only programs that judge in place give one to
+/// variables inside functions.
+pub fn variable_reached_by(global: &Global, is_judging: bool) -> Option<String> {
+    match global.local_to {
+        None => Some(reached_by(global.linkage, &global.module, &global.c_name)),
+        Some(_) => local_alias(global).filter(|_| is_judging && global.unsupported.is_none()),
+    }
+}
+
+/// The static variables inside functions of a unit: the lines of C that give them second names, in builds without
+/// optimisation.
+pub fn local_lines(library: &Library, unit: &RelPath) -> Vec<String> {
+    let own = library.globals.iter().filter(|global| library.unit_of.get(&global.key) == Some(unit));
+    own.filter_map(local_line).collect()
 }
 
 /// Every name that the archive defines; the build renames them all.

@@ -184,7 +184,8 @@ fn assemble(
             Err(reason) => missing.push((function.key.clone(), reason)),
         }
     }
-    for global in &library.globals {
+    // C code outside of its function cannot name a variable inside of one.
+    for global in library.globals.iter().filter(|global| global.local_to.is_none()) {
         let (foreign, renames) = unit_of(&global.key);
         let absent = merged.absent.get(&global.key).cloned().map_or(Ok(()), Err);
         match absent.and_then(|()| bind_global(global, library, foreign, renames)) {

@@ -17,6 +17,10 @@ pub(super) fn values(object: &[u8], globals: &[&Global]) -> Vec<Result<Data, Str
     let image = Image::parse(object);
     let value = |global: &&Global| {
         let image = image.as_ref().map_err(Clone::clone)?;
+        if let Some(symbol) = global.local_symbol() {
+            let why = || format!("the C compiler does not call it {symbol}, as clang does");
+            return image.variable(&symbol).unwrap_or_else(|| Err(why()));
+        }
         let second = (global.linkage == Linkage::Static)
             .then(|| image.variable(&alias(&global.module, &global.c_name)))
             .flatten();

@@ -145,8 +145,9 @@ impl All {
         constant_pointers::follow(&mut functions, &globals, &behind);
         never_written::mark(&mut globals, &functions, &behind, &lent);
         let modules = module_of_file(&library.units, &functions, &globals);
-        let mut names =
-            Names::count(functions.iter().map(|f| &f.c_name).chain(globals.values().map(|g| &g.c_name)));
+        let rust_names: BTreeMap<SymbolKey, String> =
+            globals.iter().map(|(key, global)| (key.clone(), rust_name(global))).collect();
+        let mut names = Names::count(functions.iter().map(|f| &f.c_name).chain(rust_names.values()));
         functions.sort_by(|a, b| (&a.place.file, a.place.start).cmp(&(&b.place.file, b.place.start)));
         for f in &mut functions {
             f.module = modules[&f.place.file].clone();
@@ -154,7 +155,7 @@ impl All {
         }
         for g in globals.values_mut() {
             g.module = modules[&g.place.file].clone();
-            g.name = names.give(&g.c_name, &g.module, g.linkage);
+            g.name = names.give(&rust_names[&g.key], &g.module, g.linkage);
         }
         library.functions = functions;
         library.globals = globals.into_values().collect();
@@ -285,6 +286,14 @@ fn module_of_file(
         modules.insert(file, module);
     }
     modules
+}
+
+/// The name of a variable on the Rust side, if it is unique.
+fn rust_name(global: &Global) -> String {
+    match &global.local_to {
+        Some(function) => format!("{function}__{}", global.c_name),
+        None => global.c_name.clone(),
+    }
 }
 
 /// Assigns unique names on the Rust side.

@@ -18,7 +18,7 @@ const JUMPS: &[&str] = &[
 ];
 
 #[derive(Default)]
-pub(super) struct Body {
+pub(super) struct Body<'tu> {
     /// Functions that it calls, and functions whose address it takes, with their C names.
     pub called: BTreeMap<SymbolKey, String>,
     pub addressed: BTreeMap<SymbolKey, String>,
@@ -29,7 +29,8 @@ pub(super) struct Body {
     pub returns: BTreeSet<Returned>,
     /// Variables whose address other code gets, even where that may only read.
     pub lent: BTreeSet<SymbolKey>,
-    pub local_statics: Vec<String>,
+    /// Static variables inside it that may change.
+    pub local_statics: Vec<Cursor<'tu>>,
     pub volatile: bool,
     /// By position of the parameter.
     pub uses: BTreeMap<usize, Vec<ParamUse>>,
@@ -42,14 +43,21 @@ pub(super) fn read<'tu>(
     parameters: &[Cursor<'tu>],
     sources: &mut Sources,
     key: &dyn Fn(Cursor<'tu>) -> SymbolKey,
-) -> Body {
+) -> Body<'tu> {
     let copies = Copies::find(parameters, body);
     let mut walk =
         Walk { sources, key, copies, parents: Vec::new(), statics: BTreeMap::new(), body: Body::default() };
     walk.visit(body);
-    walk.body.local_statics =
-        walk.statics.into_values().filter_map(|(name, changes)| changes.then_some(name)).collect();
+    walk.add_statics();
     walk.body
+}
+
+/// A static variable inside a function that is not constant, and what the function does with it.
+struct Static<'tu> {
+    variable: Cursor<'tu>,
+    is_read: bool,
+    is_written: bool,
+    is_lent: bool,
 }
 
 /// Whether an expression stands for `volatile` or atomic memory, or is one of the compiler's atomic operations.
@@ -68,9 +76,9 @@ struct Walk<'a, 'tu> {
     key: &'a dyn Fn(Cursor<'tu>) -> SymbolKey,
     copies: Copies,
     parents: Vec<Cursor<'tu>>,
-    /// The local statics that are not constant, by USR, and whether this body may change them.
-    statics: BTreeMap<String, (String, bool)>,
-    body: Body,
+    /// By USR.
+    statics: BTreeMap<String, Static<'tu>>,
+    body: Body<'tu>,
 }
 
 impl<'tu> Walk<'_, 'tu> {
@@ -136,7 +144,29 @@ impl<'tu> Walk<'_, 'tu> {
         // A constant is not state: all calls see the same value.
         let constant = ty.is_const() || ty.element().is_const();
         if node.storage() == CX_SC_Static && !constant {
-            self.statics.insert(node.usr(), (node.name(), ty.is_volatile()));
+            let is_read = ty.is_volatile();
+            let new = Static { variable: node, is_read, is_written: is_read, is_lent: false };
+            self.statics.insert(node.usr(), new);
+        }
+    }
+
+    /// The static variables inside that may change are variables of the library like others.
+    fn add_statics(&mut self) {
+        for one in std::mem::take(&mut self.statics).into_values() {
+            if !one.is_written && !one.is_lent {
+                continue;
+            }
+            let key = (self.key)(one.variable);
+            self.body.local_statics.push(one.variable);
+            if one.is_read {
+                self.body.globals_read.insert(key.clone());
+            }
+            if one.is_lent {
+                self.body.lent.insert(key.clone());
+            }
+            if one.is_written {
+                self.body.globals_written.insert(key);
+            }
         }
     }
 
@@ -216,9 +246,11 @@ impl<'tu> Walk<'_, 'tu> {
                 }
             }
             CXCursor_VarDecl => {
-                if let Some((_, changes)) = self.statics.get_mut(&declaration.usr()) {
+                if let Some(one) = self.statics.get_mut(&declaration.usr()) {
                     let (access, is_lent) = access_or_address(&self.parents, node);
-                    *changes |= access != Access::Read || is_lent;
+                    one.is_read |= access != Access::Write;
+                    one.is_written |= access != Access::Read;
+                    one.is_lent |= is_lent;
                 }
             }
             _ => {}

@@ -5,6 +5,7 @@
 
 use super::cursor::{Cursor, Location, TranslationUnit};
 use super::expr::Sources;
+use super::header_only::is_header;
 use super::types::{TypeReader, is_wrong_alias, unfaithful};
 use super::{atomics, comments_above, constant_pointers, parse_body, parse_types};
 use crate::symbol::{
@@ -116,7 +117,8 @@ impl Reader<'_> {
             }
             match item.kind() {
                 CXCursor_FunctionDecl if item.is_definition() => {
-                    let found = self.function(item, file, &start);
+                    let (found, statics) = self.function(item, file, &start);
+                    facts.globals.extend(statics);
                     // Under `gnu_inline`, `extern inline` has the opposite meaning.
                     let is_gnu = contains_word(&found.function.text, "gnu_inline");
                     if (item.storage() == CX_SC_Extern) != is_gnu {
@@ -182,7 +184,13 @@ impl Reader<'_> {
         SourceRange { file, start: start.offset, end: end.offset, line: start.line, end_line: end.line }
     }
 
-    fn function(&mut self, item: Cursor<'_>, file: RelPath, start: &Location) -> FoundFunction {
+    /// A function and its static variables that may change.
+    fn function(
+        &mut self,
+        item: Cursor<'_>,
+        file: RelPath,
+        start: &Location,
+    ) -> (FoundFunction, Vec<Global>) {
         let end = item.end();
         let c_name = item.name();
         let parameters = item.arguments();
@@ -229,7 +237,7 @@ impl Reader<'_> {
             macros: Vec::new(),
             comparisons: read.comparisons,
             returns: read.returns.into_iter().collect(),
-            local_statics: read.local_statics,
+            local_statics: read.local_statics.iter().map(|variable| variable.name()).collect(),
             volatile: read.volatile,
             unsupported: None,
         };
@@ -238,8 +246,37 @@ impl Reader<'_> {
         let renamed = function.linkage == Linkage::External && symbol != function.c_name;
         let renamed = renamed.then(|| format!("its symbol is called {symbol}"));
         function.unsupported = renamed.or_else(|| self.limits(&function)).or(read.unsupported);
+        let statics = read.local_statics.iter();
+        let statics = statics.filter_map(|variable| self.local_static(*variable, &function)).collect();
         let meaning = String::new();
-        FoundFunction { function, called: read.called, addressed: read.addressed, lent: read.lent, meaning }
+        let found = FoundFunction {
+            function,
+            called: read.called,
+            addressed: read.addressed,
+            lent: read.lent,
+            meaning,
+        };
+        (found, statics)
+    }
+
+    /// A static variable inside a function.
+    fn local_static(&mut self, variable: Cursor<'_>, function: &Function) -> Option<Global> {
+        let name = variable.name();
+        let global = self.global(variable, function.place.file.clone(), &variable.start())?;
+        let has_many =
+            is_header(&function.place.file.0) && (function.is_inline || function.linkage == Linkage::Static);
+        let is_alone = function.local_statics.iter().filter(|other| **other == name).count() == 1;
+        let own = match (has_many, is_alone) {
+            (true, _) => Some("each file that includes its header has its own".to_owned()),
+            (false, false) => Some("its function has two static variables of this name".to_owned()),
+            (false, true) => None,
+        };
+        Some(Global {
+            linkage: Linkage::Static,
+            local_to: Some(function.c_name.clone()),
+            unsupported: global.unsupported.or(own),
+            ..global
+        })
     }
 
     /// Whether a parameter is declared after the parentheses, as in `int f(a) char a; {`: clang then invents
@@ -305,6 +342,7 @@ impl Reader<'_> {
             is_thread_local,
             // `merge` knows more.
             never_written: !item.ty().canonical().is_volatile(),
+            local_to: None,
             unsupported: match is_plain(&item.name()) {
                 false => Some("its name cannot be linked from Rust".into()),
                 true if is_thread_local => Some("thread-local".into()),

@@ -77,7 +77,6 @@ pub fn kept(index: &LibraryIndex, function: &Function) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for callee in index.reached(function) {
         all.extend(variables(index, callee).map(|global| global.key.0.clone()));
-        all.extend(callee.local_statics.iter().map(|name| format!("{} in {}", name, callee.key.0)));
     }
     all
 }
@@ -131,6 +130,9 @@ pub fn is_variable(global: &Global) -> bool {
 fn in_the_way(library: &Library, global: &Global) -> Option<String> {
     if let Some(reason) = &global.unsupported {
         return Some(reason.clone());
+    }
+    if global.local_to.is_some() {
+        return Some("it is inside of a function".to_owned());
     }
     // It keeps C's initial value, which is the same on both sides.
     if library.allocators.contains_key(&global.key) {

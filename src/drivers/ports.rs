@@ -146,7 +146,7 @@ pub(super) fn programs(
     let dir = work.dir(folder);
     fs_err::create_dir_all(&dir)?;
     let exported: Vec<_> = ported.iter().map(|(number, planned)| (*number, planned.bound())).collect();
-    let (mut texts, _) = port_for_c(project, candidates_capi_file(&exported), &is_ported)?;
+    let (mut texts, _) = port_for_c(project, (candidates_capi_file(&exported), true), &is_ported)?;
     texts.extend(candidate.map(Candidate::file));
     let archive = dir.join("libport.a");
     let native = archive_of(&dir.join("overlay"), &archive, &texts)?;

@@ -18,7 +18,8 @@ pub(super) struct Name {
 /// All functions and variables of the library that can be reached.
 pub(super) fn of_library(library: &Library) -> BTreeSet<Name> {
     let functions = library.functions.iter().map(|f| (f.linkage, &f.module, &f.c_name, false));
-    let variables = library.globals.iter().map(|g| (g.linkage, &g.module, &g.c_name, true));
+    let variables = library.globals.iter().filter(|g| g.local_to.is_none());
+    let variables = variables.map(|g| (g.linkage, &g.module, &g.c_name, true));
     let all = functions.chain(variables).map(|(linkage, module, c_name, is_variable)| Name {
         linker_name: reached_by(linkage, module, c_name),
         c_name: c_name.clone(),

@@ -33,7 +33,8 @@ pub(super) fn build(judge: &Judge, dir: &Path, ported: &[PortedFunction]) -> Res
         intercepted.iter().map(|one| (one.planned.bound(), one.route == Route::Linker)).collect();
     let inside: Vec<Bound> = inside.iter().map(|one| one.planned.bound()).collect();
     let is_ported = |function: &Function| judge.project.ported(function) == Ported::Yes;
-    let (texts, apart) = port_for_c(judge.project, counting_capi_file(&exported, &inside), &is_ported)?;
+    let (texts, apart) =
+        port_for_c(judge.project, (counting_capi_file(&exported, &inside), false), &is_ported)?;
     let archive = dir.join("libport.a");
     let native = judge.static_library((&dir.join("overlay"), Checks::None), &archive, &texts)?;
     let wrong = |error: object::Error| {

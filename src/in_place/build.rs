@@ -6,6 +6,7 @@ use super::driver_object::{self, DriverObject};
 use super::outside::{self, Outside};
 use super::runtime::RUNTIME;
 use super::{environment, port, sandboxed_run, table, tape, weak_definitions};
+use crate::c::archive::local_lines;
 use crate::c::entries::{CALLED, Entries, inline_functions_have_copies};
 use crate::c::flags::old_c_flags;
 use crate::config::Drivers;
@@ -217,11 +218,16 @@ impl BuildSite<'_> {
             text += line;
             text += "\n";
         }
+        let of_functions = local_lines(parts.library, &unit.file);
+        for line in &of_functions {
+            text += &format!("{line}\n");
+        }
         // A copy of a unit looks for what it includes beside itself first: no other file is there.
         let source = self.dir.join("units").join(format!("implfuzz-unit-{number}.c"));
         write_atomic(&source, text.as_bytes())?;
         let object = source.with_extension("o");
         let beside = with_mutants.and(path.parent()).map(|dir| format!("-iquote{dir}"));
+        let unoptimised = if of_functions.is_empty() { &[][..] } else { &["-O0"] };
         let compile = |more: &[&str]| {
             let job = Job::new(&self.toolchain.cc.path).dir(parts.root).timeout(time_limits::COMPILE_C);
             let mut job = self.patchable(job.args(&unit.flags).args(&beside)).args(old_c_flags());
@@ -230,7 +236,7 @@ impl BuildSite<'_> {
                 Candidates::Watched => job = job.args(WATCHED),
                 Candidates::None | Candidates::Mutants(_) | Candidates::Ports(_) => {}
             }
-            let job = job.args(more).args(["-c", "-o"]).arg(&object).arg(&source);
+            let job = job.args(more).args(unoptimised).args(["-c", "-o"]).arg(&object).arg(&source);
             self.done(job, unit.file.0.as_path())
         };
         let called = if inline_functions_have_copies(parts.library) { &CALLED[..] } else { &[] };

@@ -109,7 +109,6 @@ fn is_stateless(library: &Library, function: &Function) -> bool {
         let mut globals = f.globals_read.iter().chain(&f.globals_written);
         f.indirect_calls == 0
             && f.address_taken.is_empty()
-            && f.local_statics.is_empty()
             && f.foreign_globals.is_empty()
             && f.externs.iter().all(|name| libc::is_stateless(name))
             && globals.all(|key| library.global(key).is_some_and(|global| global.is_const))

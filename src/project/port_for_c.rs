@@ -2,7 +2,7 @@
 //! library's variables and the functions that the port lacks.
 
 use super::Project;
-use crate::c::archive::reached_by;
+use crate::c::archive::variable_reached_by;
 use crate::error::{Error, ErrorKind, Result};
 use crate::rust::shims::Bound;
 use crate::rust::stub_text::callee_file;
@@ -15,13 +15,14 @@ use std::path::PathBuf;
 pub type File = (PathBuf, String);
 
 /// The files of the port crate that differ from the tree where C programs are linked with it, and the variables with
-/// separate copies. `capi` is the text of its C ABI; `is_ported` says which functions have a port in the crate.
+/// separate copies. `capi` is the text of its C ABI; `is_ported` says which functions have a port in the crate. With
+/// `is_judging`, the program judges in place.
 ///
 /// # Errors
 /// `Internal` where the generated Rust cannot be read.
 pub fn port_for_c(
     project: &Project,
-    capi: String,
+    (capi, is_judging): (String, bool),
     is_ported: &dyn Fn(&Function) -> bool,
 ) -> Result<(Vec<File>, Vec<String>)> {
     // Each variable exists once, so nothing must be copied between sides.
@@ -29,7 +30,7 @@ pub fn port_for_c(
     let callee = callee_file(&all, is_ported);
     let variables = project.library.globals.iter();
     let variables: BTreeMap<String, String> = variables
-        .map(|g| (globals::identifier(g.name.as_str()), reached_by(g.linkage, &g.module, &g.c_name)))
+        .filter_map(|g| Some((globals::identifier(g.name.as_str()), variable_reached_by(g, is_judging)?)))
         .collect();
     let (text, _) = globals::globals_file(&project.library, &project.values);
     let (text, apart) = dropin_crate::globals_file(&text, &variables).map_err(|error| {

@@ -60,7 +60,8 @@ fn struct_name(item: &syn::Item) -> Option<String> {
 
 /// Whether a type contains one of these structs or a `CStr`.
 fn mentions(ty: proc_macro2::TokenStream, own: &BTreeSet<String>) -> bool {
-    let text = ty.to_string();
+    // `ffi` has C's own struct of a name.
+    let text = ty.to_string().replace(":: ffi :: CStr", "CStr").replace(":: ffi :: ", ":: ffi_");
     text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == "CStr" || own.contains(word))
 }
 

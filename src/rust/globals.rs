@@ -96,24 +96,27 @@ fn item(
         (None, Some(data)) => data.as_ref().map_err(Clone::clone)?,
         (None, None) => return Err("its value was not read".into()),
     };
-    let reader = Reader { records: &library.records, data };
+    let reader = Reader { records: &library.records, data, may_change: !is_const(global) };
     let ty = reader.rust_type(&global.ty)?;
     let value = reader.value(&global.ty)?;
     let name = identifier(global.name.as_str());
     let keyword = if is_const(global) { "static" } else { "static mut" };
     let statement = print::statement(&format!("pub {keyword} {name}: {ty} = "), &value);
-    let mut text = format!("\n/// `{}` at {}:{}.\n", global.c_name, global.place.file, global.place.line);
+    let of = global.local_to.as_ref().map(|function| format!(" in `{function}`")).unwrap_or_default();
+    let mut text = format!("\n/// `{}`{of} at {}:{}.\n", global.c_name, global.place.file, global.place.line);
     if let Some(shown) = reader.shown_text(&global.ty) {
         writeln!(text, "/// The text {shown}.").expect("a String takes all text");
     }
-    if text_records::holds_text(&library.records, &global.ty) {
+    if is_const(global) && text_records::holds_text(&library.records, &global.ty) {
         text += "/// C has pointers to `char` where this has optional strings; a null pointer is `None`.\n";
     }
     if statement.contains('\n') {
         text += "#[rustfmt::skip]\n";
     }
     let mut structs = BTreeMap::new();
-    records::collect(&reader, &global.ty, &mut structs)?;
+    if is_const(global) {
+        records::collect(&reader, &global.ty, &mut structs)?;
+    }
     Ok((text + &statement + "\n", structs))
 }
 

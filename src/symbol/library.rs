@@ -89,6 +89,17 @@ impl Library {
         self.globals.iter().find(|g| g.key == *key)
     }
 
+    /// The static variables inside a function that may change.
+    pub fn statics_of(&self, function: &Function) -> Vec<&Global> {
+        let is_own = |global: &&Global| {
+            global.local_to.is_some()
+                && [&function.globals_read, &function.globals_written]
+                    .iter()
+                    .any(|all| all.contains(&global.key))
+        };
+        self.globals.iter().filter(is_own).collect()
+    }
+
     /// Bytes of a value of this type; `None` where that is not certain.
     pub fn size_of(&self, ty: &CType) -> Option<u64> {
         match &ty.kind {

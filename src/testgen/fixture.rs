@@ -166,6 +166,7 @@ pub fn library() -> Library {
         is_const: false,
         is_thread_local: false,
         never_written: false,
+        local_to: None,
         unsupported: None,
     };
     let start = Macro {

@@ -52,6 +52,7 @@ mod drivers_outputs;
 mod drivers_padding;
 mod drivers_programs;
 mod drivers_states;
+mod drivers_statics;
 mod drivers_structs;
 mod drivers_system;
 mod drivers_undefined;

@@ -64,7 +64,7 @@ impl Changed<'_> {
         };
         let texts = |callee: &Callee| {
             let edit = self.edit.as_ref().filter(|_| callee.function.key == self.callee.function.key);
-            renamed(callee.function, &callee.name, &name(callee), edit)
+            renamed(callee.function, &callee.name, &name(callee), edit.as_slice())
         };
         [
             lines(&|callee| format!("#define {} {}", callee.function.c_name, name(callee))),
@@ -92,7 +92,7 @@ impl Changed<'_> {
         let compared = format!("implfuzz_compared_{}_{number}", self.function.name);
         Over {
             callee: callee.function.name.to_string(),
-            text: renamed(callee.function, &callee.name, &compared, self.edit.as_ref()),
+            text: renamed(callee.function, &callee.name, &compared, self.edit.as_ref().as_slice()),
             compared,
             is_plain: self.edit.is_none(),
         }

@@ -6,6 +6,7 @@ use super::definitions::{Definitions, NAMED_BY_MACRO, Named, ids, renamed};
 use super::edit::Edit;
 use super::edits::edits;
 use super::macro_edits::macro_edits;
+use super::own_statics::{self, overlap, with_clang};
 use super::saturating::{SATURATING, saturating};
 use super::{Mutant, Plant, spread};
 use crate::c::cursor::TranslationUnit;
@@ -94,6 +95,8 @@ fn of_one(
     (most, plant): (usize, Plant),
 ) -> std::result::Result<Vec<Copy>, String> {
     let (definition, name) = definitions.find(function)?;
+    let statics = library.statics_of(function);
+    let shared = own_statics::shared(definition, function, &statics)?;
     let is_named_by_macro = function.text[name.range.clone()] != function.c_name;
     // Behind the unit the macro may be gone, and what looks like a call of it is one of a function that is not there.
     if is_named_by_macro && end(function).is_none() {
@@ -103,14 +106,17 @@ fn of_one(
     if edits.is_empty() {
         edits = macro_edits(definition, &function.text);
     }
+    edits.retain(|edit| !shared.iter().any(|own| overlap(own, edit)));
     let ids = ids(function, &edits);
     let mut edits = spread(edits.into_iter().zip(ids).collect(), most);
     if plant == Plant::ForTests {
         let cheat = saturating(definition, &function.text, &definitions.expansions);
         edits.extend(cheat.map(|edit| (edit, SATURATING.to_owned())));
     }
-    let copy =
-        |number, edit| Copy { is_named_by_macro, ..copy(function, (&name, end(function)), number, edit) };
+    let copy = |number, edit| Copy {
+        is_named_by_macro,
+        ..copy(function, (&name, end(function)), number, (edit, &shared))
+    };
     let plain = copy(0, None);
     let mutants = edits.iter().enumerate().map(|(at, edit)| copy(at + 1, Some(edit)));
     let mut all: Vec<Copy> = std::iter::once(plain).chain(mutants).collect();
@@ -136,14 +142,22 @@ fn copy(
     function: &Function,
     (name, at): (&Named, Option<Spot>),
     number: usize,
-    edit: Option<&(Edit, String)>,
+    (edit, shared): (Option<&(Edit, String)>, &[Edit]),
 ) -> Copy {
     let copy_name = format!("implfuzz_mutant_{}_{number}", function.name);
     let mutant = edit.map(|(edit, id)| Mutant { id: id.clone(), line: edit.line, what: edit.what.clone() });
     Copy {
         symbol: function.name.clone(),
         mutant,
-        text: renamed(function, name, &copy_name, edit.map(|(edit, _)| edit)),
+        text: with_clang(
+            renamed(
+                function,
+                name,
+                &copy_name,
+                &shared.iter().chain(edit.map(|(edit, _)| edit)).collect::<Vec<_>>(),
+            ),
+            !shared.is_empty(),
+        ),
         name: copy_name,
         at,
         is_named_by_macro: false,

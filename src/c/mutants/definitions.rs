@@ -1,6 +1,7 @@
 //! Finds the definitions of functions in a unit, and copies their text under another name.
 
 use super::edit::Edit;
+use super::own_statics::applied;
 use super::walk::between;
 use crate::c::cursor::{Cursor, Location, TranslationUnit};
 use crate::digest::of_parts;
@@ -139,13 +140,10 @@ pub(super) fn ids(function: &Function, edits: &[Edit]) -> Vec<String> {
     edits.iter().map(id).collect()
 }
 
-/// The text of a function under another name, with an optional edit.
-pub(super) fn renamed(function: &Function, name: &Named, by: &str, edit: Option<&Edit>) -> String {
-    let mut text = function.text.clone();
+/// The text of a function under another name, with these edits of its body.
+pub(super) fn renamed(function: &Function, name: &Named, by: &str, edits: &[&Edit]) -> String {
     // The body comes after the name, so edit it first: that keeps the name's range valid.
-    if let Some(edit) = edit {
-        text.replace_range(edit.range.clone(), &edit.by);
-    }
+    let mut text = applied(&function.text, edits);
     text.replace_range(name.range.clone(), by);
     format!("IMPLFUZZ_MUTANT {}{text}", storage(function, name))
 }

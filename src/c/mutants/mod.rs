@@ -11,6 +11,7 @@ mod edit;
 mod edits;
 mod macro_edits;
 mod operator_replacements;
+mod own_statics;
 mod same_code;
 mod saturating;
 mod walk;

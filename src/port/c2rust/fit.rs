@@ -136,9 +136,25 @@ impl Fit<'_> {
 
     fn global(&self, name: &str) -> Option<&Global> {
         let module = &self.planned.function.module;
-        let is_it = |g: &&Global| g.c_name == name && (g.linkage == Linkage::External || g.module == *module);
+        let is_it = |g: &&Global| {
+            g.c_name == name
+                && g.local_to.is_none()
+                && (g.linkage == Linkage::External || g.module == *module)
+        };
         let all = || self.project.library.globals.iter().filter(is_it);
-        all().find(|g| g.module == *module).or_else(|| all().next())
+        self.local(name).or_else(|| all().find(|g| g.module == *module)).or_else(|| all().next())
+    }
+
+    /// The variable of this name inside the function.
+    fn local(&self, name: &str) -> Option<&Global> {
+        let function = &self.planned.function;
+        let mut own = function.globals_read.iter().chain(&function.globals_written);
+        own.find_map(|key| {
+            self.project
+                .library
+                .global(key)
+                .filter(|global| global.c_name == name && global.local_to.is_some())
+        })
     }
 
     /// The path for a call of a C name.
@@ -186,6 +202,15 @@ impl Fit<'_> {
 }
 
 impl VisitMut for Fit<'_> {
+    /// Variables inside the function are among the library's.
+    fn visit_block_mut(&mut self, block: &mut syn::Block) {
+        block.stmts.retain(|statement| match statement {
+            syn::Stmt::Item(syn::Item::Static(variable)) => self.local(&plain(&variable.ident)).is_none(),
+            _ => true,
+        });
+        visit_mut::visit_block_mut(self, block);
+    }
+
     fn visit_item_mut(&mut self, item: &mut syn::Item) {
         match item {
             syn::Item::Fn(function) => {

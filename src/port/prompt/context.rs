@@ -101,7 +101,6 @@ pub struct PortContext {
     /// Variables that Rust has no static for.
     c_variables: Vec<CVariable>,
     externs: Vec<String>,
-    local_statics: Vec<String>,
     recursive: bool,
     /// The port that is to be replaced by a safer one.
     old: Option<OldPort>,
@@ -184,7 +183,6 @@ impl PortContext {
             globals,
             c_variables,
             externs: function.externs.clone(),
-            local_statics: function.local_statics.clone(),
             recursive: function.calls.contains(&function.key),
             old: None,
         })

@@ -36,8 +36,8 @@ pub(super) fn rust_type(records: &Records, number: Number, ty: &CType) -> Option
     }))
 }
 
-/// The type of an argument or a result.
-fn passed(records: &Records, number: Number, ty: &CType) -> Option<String> {
+/// The type of an argument or a result: a number or a pointer.
+pub(super) fn passed(records: &Records, number: Number, ty: &CType) -> Option<String> {
     match &ty.kind {
         TypeKind::Pointer(to) => {
             let target = match &to.kind {

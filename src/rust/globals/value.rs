@@ -25,6 +25,8 @@ const REPEAT_FROM: usize = 9;
 pub(super) struct Reader<'a> {
     pub records: &'a BTreeMap<String, Record>,
     pub data: &'a Data,
+    /// Whether C may change the variable: then its pointers are pointers in Rust, too, and no strings.
+    pub may_change: bool,
 }
 
 /// Size and alignment, bytes.
@@ -50,7 +52,12 @@ impl Reader<'_> {
                 let len = self.length(of, *len)?;
                 format!("[{}; {len}]", self.rust_type(of)?)
             }
-            TypeKind::Record(key) => text_records::path(self.records, self.record(key)?),
+            TypeKind::Record(key) => self.path(self.record(key)?),
+            TypeKind::Pointer(_) if self.may_change => {
+                let number = |number: &CType| self.rust_type(number).ok();
+                let pointer = function_pointers::passed(self.records, &number, ty);
+                pointer.ok_or_else(|| format!("a pointer to an unknown type ({})", ty.spelling))?
+            }
             TypeKind::Pointer(_) if is_text(ty) => "Option<&'static core::ffi::CStr>".into(),
             _ => return Err(unsupported(ty)),
         })
@@ -59,6 +66,14 @@ impl Reader<'_> {
     /// The type of a pointer to a function; `None` for another type.
     fn function_pointer(&self, ty: &CType) -> Option<Result<String, String>> {
         function_pointers::rust_type(self.records, &|number| self.rust_type(number).ok(), ty)
+    }
+
+    /// The path of a struct.
+    fn path(&self, record: &Record) -> String {
+        match self.may_change {
+            true => format!("crate::ffi::{}", record.rust_name),
+            false => text_records::path(self.records, record),
+        }
     }
 
     /// The value, which must use all bytes.
@@ -134,7 +149,9 @@ impl Reader<'_> {
             {
                 scalar(*bits)
             }
-            TypeKind::Pointer(to) if is_text(ty) || matches!(to.kind, TypeKind::Function { .. }) => {
+            TypeKind::Pointer(to)
+                if self.may_change || is_text(ty) || matches!(to.kind, TypeKind::Function { .. }) =>
+            {
                 scalar(64)
             }
             TypeKind::Array { of, len: Some(len) } => {
@@ -155,8 +172,9 @@ impl Reader<'_> {
         let mut offsets = Vec::new();
         let (mut end, mut align) = (0_u64, 1);
         for field in &record.fields {
-            let leads_to_function = self.function_pointer(&field.ty).is_some();
-            if matches!(field.ty.kind, TypeKind::Pointer(_)) && !is_text(&field.ty) && !leads_to_function {
+            let is_known =
+                self.may_change || is_text(&field.ty) || self.function_pointer(&field.ty).is_some();
+            if matches!(field.ty.kind, TypeKind::Pointer(_)) && !is_known {
                 return Err(format!("{} ({}.{})", unsupported(&field.ty), record.rust_name, field.name));
             }
             let layout = self.layout(&field.ty)?;
@@ -212,6 +230,7 @@ impl Reader<'_> {
                     let number = if target.is_some() { 0 } else { self.number(at, 64)? };
                     function_pointers::value(&pointer?, target, number).map(Value::Plain)
                 }
+                None if self.may_change => self.pointer_at(ty, at).map(Value::Plain),
                 None => self.text_at(at).map(Value::Plain),
             },
             TypeKind::Array { of, len } => self.array_at(of, len.unwrap_or(0), at),
@@ -242,7 +261,7 @@ impl Reader<'_> {
             end = offset + self.layout(&field.ty)?.size;
         }
         self.check_padding(record, at + end, at + whole.size)?;
-        Ok(Value::Record(text_records::path(self.records, record), fields))
+        Ok(Value::Record(self.path(record), fields))
     }
 
     /// Checks that padding is zero, as in all statics; other bytes show that a field has another offset than
@@ -265,6 +284,24 @@ impl Reader<'_> {
             Some(Target::Unnamed(place)) => {
                 Err(format!("a pointer in it points to {place}, which is not a constant string"))
             }
+        }
+    }
+
+    /// A pointer of a variable.
+    fn pointer_at(&self, ty: &CType, at: u64) -> Result<String, String> {
+        let is_const = matches!(&ty.kind, TypeKind::Pointer(to) if to.is_const);
+        match self.data.targets.get(&at) {
+            None if self.number(at, 64)? == 0 => {
+                Ok(format!("core::ptr::{}()", if is_const { "null" } else { "null_mut" }))
+            }
+            None => Err("a pointer in it is a plain number".into()),
+            Some(Target::Text(text)) if is_character(ty) => {
+                let end = if is_const { "" } else { ".cast_mut()" };
+                Ok(format!("c\"{}\".as_ptr(){end}", text.escape_ascii()))
+            }
+            Some(Target::Text(_)) => Err(format!("a pointer in it leads to a text ({})", ty.spelling)),
+            Some(Target::Symbol { name, .. }) => Err(format!("a pointer in it points into {name}")),
+            Some(Target::Unnamed(place)) => Err(format!("a pointer in it points to {place}")),
         }
     }
 
@@ -294,6 +331,12 @@ fn integer(spelling: &str, signed: bool, bits: u16) -> Result<String, String> {
         (_, 8 | 16 | 32 | 64) => Ok(format!("{}{bits}", if signed { 'i' } else { 'u' })),
         _ => Err(format!("an integer of {bits} bits")),
     }
+}
+
+/// Whether it is a pointer to `char`.
+fn is_character(ty: &CType) -> bool {
+    let TypeKind::Pointer(to) = &ty.kind else { return false };
+    matches!(to.kind, TypeKind::Int { bits: 8, plain_char: true, .. })
 }
 
 fn signed_text(number: u64, bits: u16) -> String {

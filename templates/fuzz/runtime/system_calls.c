@@ -26,9 +26,13 @@
 #define SENT_BY_DISPATCH 2
 
 /* Where the caller keeps both: no variable changes here once it watches, because the judge in place restores those of the
- * program. `first` is the number of the first system call that failed, or -1. */
-static volatile unsigned char *watched;
-static volatile long *first;
+ * program. `first` is the number of the first system call that failed, or -1. What is written beyond the last variable of the
+ * library does not reach them. */
+static struct {
+    char before[4096];
+    volatile unsigned char *watched;
+    volatile long *first;
+} own;
 
 #ifdef __x86_64__
 static long call(long number, const greg_t *of)
@@ -137,24 +141,24 @@ static int answer(ucontext_t *context, long number, int by_dispatch, unsigned ch
 
 static void on_system_call(int signal, siginfo_t *info, void *context)
 {
-    unsigned char was = *watched, stays = was;
+    unsigned char was = *own.watched, stays = was;
     (void)signal;
-    *watched = 0;
-    if (answer(context, info->si_syscall, info->si_code == SENT_BY_DISPATCH, &stays) && was && *first < 0)
-        *first = info->si_syscall;
-    *watched = stays;
+    *own.watched = 0;
+    if (answer(context, info->si_syscall, info->si_code == SENT_BY_DISPATCH, &stays) && was && *own.first < 0)
+        *own.first = info->si_syscall;
+    *own.watched = stays;
 }
 
 /* Begins. `byte` is set while a port runs; 0 and 1 are its only values. */
 void implfuzz_watch_system_calls(unsigned char *byte, long *number)
 {
     struct sigaction action = {0};
-    first = number;
-    *first = -1;
+    own.first = number;
+    *own.first = -1;
     action.sa_sigaction = on_system_call;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     sigaction(SIGSYS, &action, NULL);
-    watched = byte;
+    own.watched = byte;
 #ifdef __x86_64__
     uintptr_t back = way_back();
     if (back)
@@ -196,13 +200,13 @@ static const char *name_of(long number)
 /* The first system call that failed since the last question, in words; whether there was one. */
 int implfuzz_system_call(char *words, size_t size)
 {
-    if (!first || *first < 0)
+    if (!own.first || *own.first < 0)
         return 0;
-    const char *name = name_of(*first);
+    const char *name = name_of(*own.first);
     if (name)
         snprintf(words, size, "`%s`", name);
     else
-        snprintf(words, size, "number %ld", *first);
-    *first = -1;
+        snprintf(words, size, "number %ld", *own.first);
+    *own.first = -1;
     return 1;
 }

@@ -61,6 +61,7 @@ pub fn library() -> Library {
             is_const: true,
             is_thread_local: false,
             never_written: false,
+            local_to: None,
             unsupported: None,
         }],
         macros: vec![

@@ -73,6 +73,7 @@ pub(super) fn library() -> Library {
         is_const: false,
         is_thread_local: false,
         never_written: false,
+        local_to: None,
         unsupported: None,
     };
     Library { records: [("point".into(), record)].into(), globals: vec![mode], ..Library::default() }

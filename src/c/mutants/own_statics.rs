@@ -1,0 +1,95 @@
+//! The static variables inside a function: its copies use those of the original.
+
+use super::edit::Edit;
+use crate::c::cursor::Cursor;
+use crate::c::expr::initialiser;
+use crate::symbol::{Function, Global};
+use clang_sys::{CX_SC_Static, CXCursor_VarDecl};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// Only clang gives such a variable a name for the linker that is known beforehand.
+const WITH_CLANG: &str =
+    "#ifndef __clang__\n#error \"only clang's names of static variables are known\"\n#endif\n";
+
+/// The changes that make declarations of a function's `statics` name those of the original; or why there are none.
+pub(super) fn shared(
+    definition: Cursor<'_>,
+    function: &Function,
+    statics: &[&Global],
+) -> std::result::Result<Vec<Edit>, String> {
+    let (mut found, start) = (Vec::new(), definition.start().offset);
+    declarations(definition, &mut found);
+    let (mut edits, mut seen) = (Vec::new(), BTreeSet::new());
+    for global in statics {
+        let failed =
+            || format!("the declaration of its static variable `{}` cannot be changed", global.c_name);
+        let symbol = global.local_symbol().ok_or_else(failed)?;
+        let of_name: Vec<_> = found.iter().filter(|(_, one)| one.name() == global.c_name).collect();
+        let [declaration] = of_name[..] else { return Err(failed()) };
+        let place = Place::of(*declaration, start, &function.text).ok_or_else(failed)?;
+        let edit = |range, by: &str| Edit::new(0, range, by.to_owned(), ("", ""));
+        if seen.insert(place.word.start) {
+            edits.push(edit(place.word, "extern"));
+        }
+        edits.push(edit(place.value, &format!(" __asm__(\"{symbol}\")")));
+    }
+    Ok(edits)
+}
+
+/// The text of a function with several changes.
+pub(super) fn applied(text: &str, edits: &[&Edit]) -> String {
+    let mut edits = edits.to_vec();
+    edits.sort_by_key(|edit| edit.range.start);
+    let mut text = text.to_owned();
+    for edit in edits.iter().rev() {
+        text.replace_range(edit.range.clone(), &edit.by);
+    }
+    text
+}
+
+/// The text of a copy that uses variables of the original.
+pub(super) fn with_clang(text: String, uses: bool) -> String {
+    if uses { format!("{WITH_CLANG}{text}") } else { text }
+}
+
+pub(super) fn overlap(a: &Edit, b: &Edit) -> bool {
+    a.range.start < b.range.end && b.range.start < a.range.end
+}
+
+/// The static variables below a node, each with the statement that declares it, perhaps with others.
+fn declarations<'tu>(node: Cursor<'tu>, found: &mut Vec<(Cursor<'tu>, Cursor<'tu>)>) {
+    for child in node.children() {
+        if child.kind() == CXCursor_VarDecl && child.storage() == CX_SC_Static {
+            found.push((node, child));
+        }
+        declarations(child, found);
+    }
+}
+
+/// Where a declaration says `static`, and where its initial value is, with `=`: else the empty place where one would be.
+struct Place {
+    word: Range<usize>,
+    value: Range<usize>,
+}
+
+impl Place {
+    /// `None` if it is not in the function's text as it is, because of a macro.
+    fn of((statement, declaration): (Cursor<'_>, Cursor<'_>), start: usize, text: &str) -> Option<Self> {
+        let at = |offset: usize| offset.checked_sub(start);
+        let (first, name) = (at(statement.start().offset)?, at(declaration.at().offset)?);
+        let end = at(declaration.end().offset)?;
+        let word = first + text.get(first..name)?.find("static")?;
+        let own = declaration.name();
+        let is_here = text.get(name..)?.starts_with(&own);
+        let value = match initialiser(declaration) {
+            Some(value) => {
+                let value = at(value.start().offset)?;
+                name + text.get(name..value)?.rfind('=')?
+            }
+            None => end,
+        };
+        (is_here && value <= end && end <= text.len())
+            .then_some(Self { word: word..word + "static".len(), value: value..end })
+    }
+}
