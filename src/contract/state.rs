@@ -40,6 +40,12 @@ pub(super) fn globals_where(
         if let Some(name) = callee.local_statics.first() {
             return Err(format!("keeps state in the local static `{name}`{via}"));
         }
+        if let Some(name) = lent_to_variadic(index, function, callee) {
+            let callee = &callee.c_name;
+            let text =
+                format!("calls `{callee}`, to which no shim can pass arguments and the variable `{name}`");
+            return Err(text);
+        }
         if let Some(name) = callee.foreign_globals.first() {
             return Err(format!("depends on `{name}`{via}, a variable that the library does not define"));
         }
@@ -59,6 +65,18 @@ pub(super) fn globals_where(
         }
     }
     Ok(used.into_values().collect())
+}
+
+/// A variable that a callee with a variable number of arguments uses. It stays C, and a port calls it without a shim, which
+/// would give C the values of the port's variables.
+fn lent_to_variadic<'a>(
+    index: &LibraryIndex<'a>,
+    function: &Function,
+    callee: &'a Function,
+) -> Option<&'a str> {
+    let is_other = callee.is_variadic && callee.key != function.key;
+    let mut used = index.reached(callee).flat_map(|reached| variables(index, reached));
+    used.next().filter(|_| is_other).map(|global| global.c_name.as_str())
 }
 
 /// The variables that C code reached from here may change and whose bytes mean the same on both sides. A shim that

@@ -169,6 +169,10 @@ impl<'p> Judge<'p> {
         let mut seen = BTreeSet::from([&planned.function.key]);
         let (mut todo, mut names) = (vec![planned], BTreeSet::new());
         while let Some(next) = todo.pop() {
+            if next.function.unsupported.is_some() {
+                names.insert(next.function.name.clone());
+                continue;
+            }
             let module = self.project.module(&next.function.module)?;
             if module.state(&next.function) != Ported::Yes {
                 names.insert(next.function.name.clone());

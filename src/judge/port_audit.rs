@@ -141,14 +141,10 @@ impl<'p> Judge<'p> {
         let index = LibraryIndex::of(&project.library);
         let names = Names {
             ffi: project.ffi_names()?,
-            functions: project.planned.iter().map(|p| (ident(&p.function).to_string(), p)).collect(),
+            functions: project.callable().map(|p| (ident(&p.function).to_string(), p)).collect(),
             by_module,
             replaceable: Arc::new(replaceable(&globals_file(&project.library, &project.values).0)),
-            kept: project
-                .planned
-                .iter()
-                .map(|p| (&p.function.key, state::kept(&index, &p.function)))
-                .collect(),
+            kept: project.callable().map(|p| (&p.function.key, state::kept(&index, &p.function))).collect(),
         };
         Ok(self.names.get_or_init(|| names))
     }

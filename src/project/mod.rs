@@ -69,6 +69,8 @@ pub struct Project {
     toolchain: OnceCell<Toolchain>,
     /// Functions with a stub or a port, in porting order.
     pub planned: Vec<FunctionPlan>,
+    /// Functions that stay C, because Rust cannot express them: ports may call them.
+    pub staying: Vec<FunctionPlan>,
     /// Variables of C without a Rust static, with the reason.
     without_static: BTreeMap<SymbolName, String>,
     /// Read on demand.
@@ -166,6 +168,7 @@ impl Project {
             fingerprint,
             toolchain,
             planned: Vec::new(),
+            staying: Vec::new(),
             without_static: BTreeMap::new(),
             ffi_names: OnceCell::new(),
             modules: RefCell::default(),
@@ -181,7 +184,10 @@ impl Project {
         let of_text = text.as_ref().map(|facts| (facts, Handles::of(&project.library, facts)));
         for function in &project.library.functions {
             let Some(signature) = bindings.functions.get(&function.name) else { continue };
-            if function.unsupported.is_some() {
+            if let Some(why) = &function.unsupported {
+                let judgeable = Judgeable::NotYet(why.clone());
+                let plan = project.plan(&facts, function, (&signature.sig, judgeable));
+                project.staying.push(plan);
                 continue;
             }
             let (judgeable, edited) = project.contract_of(&facts, &handles, function)?;
@@ -192,20 +198,15 @@ impl Project {
                 _ => false,
             };
             let aimed = project.under_target(&facts, function, judgeable)?;
-            let names = function.params.iter().map(|param| param.name.as_str());
-            let c = CSignature::of(&signature.sig, names).spelled_out(function, &project.library);
-            let shared = project.shared(&facts, function);
-            project.planned.push(FunctionPlan {
-                function: function.clone(),
-                c,
-                judgeable: aimed.judgeable,
+            let plan = FunctionPlan {
                 edited,
                 learned,
                 target: aimed.target,
                 wants_target: aimed.wanted,
                 helpers: aimed.helpers,
-                shared,
-            });
+                ..project.plan(&facts, function, (&signature.sig, aimed.judgeable))
+            };
+            project.planned.push(plan);
         }
         project.settle_sequences()?;
         project.settle_makers()?;
@@ -256,6 +257,33 @@ impl Project {
     /// A path of the repository for people, relative to its root.
     pub fn shown(&self, path: &Path) -> String {
         path.strip_prefix(self.workspace.root()).unwrap_or(path).display().to_string()
+    }
+
+    /// What the C side says of a function.
+    fn plan(
+        &self,
+        facts: &FactTable,
+        function: &Function,
+        (signature, judgeable): (&syn::Signature, Judgeable),
+    ) -> FunctionPlan {
+        let names = function.params.iter().map(|param| param.name.as_str());
+        let shared = state::shared(&self.library, &facts.index, function).into_iter().map(|g| &g.name);
+        FunctionPlan {
+            function: function.clone(),
+            c: CSignature::of(signature, names).spelled_out(function, &self.library),
+            judgeable,
+            edited: false,
+            learned: false,
+            target: None,
+            wants_target: false,
+            helpers: Vec::new(),
+            shared: shared.filter(|name| !self.without_static.contains_key(name)).cloned().collect(),
+        }
+    }
+
+    /// All functions that a port may call, in the generators' form.
+    pub fn callable(&self) -> impl Iterator<Item = &FunctionPlan> {
+        self.planned.iter().chain(&self.staying)
     }
 
     /// The plan of a function.
@@ -351,11 +379,6 @@ impl Project {
             }
             None => judgeable,
         }
-    }
-
-    fn shared(&self, facts: &FactTable, function: &Function) -> Vec<SymbolName> {
-        let all = state::shared(&self.library, &facts.index, function).into_iter().map(|g| &g.name);
-        all.filter(|name| !self.without_static.contains_key(name)).cloned().collect()
     }
 }
 

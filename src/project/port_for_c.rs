@@ -26,7 +26,7 @@ pub fn port_for_c(
     is_ported: &dyn Fn(&Function) -> bool,
 ) -> Result<(Vec<File>, Vec<String>)> {
     // Each variable exists once, so nothing must be copied between sides.
-    let all: Vec<Bound> = project.planned.iter().map(|p| Bound { shared: &[], ..p.bound() }).collect();
+    let all: Vec<Bound> = project.callable().map(|p| Bound { shared: &[], ..p.bound() }).collect();
     let callee = callee_file(&all, is_ported);
     let variables = project.library.globals.iter();
     let variables: BTreeMap<String, String> = variables

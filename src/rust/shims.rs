@@ -151,6 +151,10 @@ pub fn callee(bound: &Bound, ported: bool) -> TokenStream {
         let path = bound.path();
         return quote!(pub use #path;);
     }
+    // Rust cannot pass on a variable number of arguments.
+    if bound.function.is_variadic {
+        return quote!(pub use crate::ffi::#name;);
+    }
     let (signature, body) = around(bound, &quote!(ffi::#name), lent(bound));
     quote!(#[inline(never)] pub #signature { #body })
 }

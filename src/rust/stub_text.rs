@@ -2,7 +2,7 @@
 
 use super::pretty::pretty;
 use super::shims::{Bound, Export, callee, capi, lending, slices};
-use super::signature::inner;
+use super::signature::{ident, inner};
 use crate::symbol::Function;
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -33,6 +33,14 @@ pub fn stub(bound: &Bound) -> String {
             unimplemented!(#name)
         }
     })
+}
+
+/// The head of a C function with a variable number of arguments, which no port has: for an author who calls it.
+pub fn variadic_head(bound: &Bound) -> String {
+    let name = ident(bound.function);
+    let params = bound.c.params.iter().map(|(name, ty)| quote!(#name: #ty));
+    let ret = bound.c.ret.iter();
+    pretty(quote!(pub unsafe extern "C" fn #name(#(#params,)* _: ...) #(-> #ret)* {}))
 }
 
 /// A new module for the functions of one C file.

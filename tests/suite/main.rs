@@ -98,6 +98,7 @@ mod same_verdicts;
 mod sandbox;
 mod shell_files;
 mod state;
+mod staying;
 mod stats;
 mod support;
 mod testgen;

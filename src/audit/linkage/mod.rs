@@ -45,6 +45,8 @@ pub struct Wanted<'a> {
     /// Functions of the library, by the names of their shims, that the port may not run as C: they lead back to the C
     /// original, or keep state that it does not keep.
     pub closed: BTreeSet<String>,
+    /// Functions of the library with a variable number of arguments, by their Rust names: no shim can pass these on.
+    pub variadic: BTreeSet<String>,
     /// Variables of the library, by their names in `globals`, that the C original does not reach.
     pub others: BTreeSet<String>,
 }
@@ -129,6 +131,13 @@ impl Compiled {
             let others = self.globals(section).filter(|name| wanted.others.contains(*name));
             forbidden
                 .extend(others.map(|name| format!("`{name}`, a variable that the C function does not use")));
+            for name in self.objects.undefined(section).filter_map(|symbol| c.0.get(symbol)) {
+                match wanted.refused_callee(name) {
+                    Some(why) if wanted.variadic.contains(name) => drop(forbidden.insert(why)),
+                    None if wanted.variadic.contains(name) => drop(reaches_c.insert(name.clone())),
+                    _ => {}
+                }
+            }
             let symbols = self.objects.undefined(section);
             forbidden.extend(symbols.filter_map(|symbol| self.refused_symbol(section, symbol, wanted, c)));
             todo.extend(self.objects.next(section).filter(|next| seen.insert(*next)));
@@ -154,7 +163,8 @@ impl Compiled {
         c: &CSymbols,
     ) -> Option<String> {
         if let Some(name) = c.0.get(symbol) {
-            return Some(format!("the C original of `{name}`, not through its shim"));
+            let is_direct = wanted.variadic.contains(name);
+            return (!is_direct).then(|| format!("the C original of `{name}`, not through its shim"));
         }
         let is_called = is_called(symbol, &wanted.externs);
         if wanted.replaceable.contains(symbol) && !is_called {

@@ -98,7 +98,15 @@ fn linkage(compiled: &Compiled, ident: &str) -> Linkage {
     let others = BTreeSet::from(["mode".to_owned()]);
     let (replaceable, closed) = (BTreeSet::from(["free".to_owned()]), BTreeSet::from(["closed".to_owned()]));
     compiled.linkage(
-        &Wanted { module: "m", ident, externs: BTreeSet::new(), replaceable: &replaceable, closed, others },
+        &Wanted {
+            module: "m",
+            ident,
+            externs: BTreeSet::new(),
+            replaceable: &replaceable,
+            closed,
+            variadic: BTreeSet::new(),
+            others,
+        },
         &c,
     )
 }

@@ -54,6 +54,12 @@ impl<'j, 'p> Linked<'j, 'p> {
                 .collect(),
             replaceable: self.judge.replaceable()?,
             closed,
+            variadic: project
+                .staying
+                .iter()
+                .filter(|other| other.function.is_variadic)
+                .map(|other| ident(&other.function).to_string())
+                .collect(),
             others: self.judge.variables_of_others(planned),
         };
         let all: Vec<Linkage> = self.builds.iter().map(|build| build.linkage(&wanted, &self.c)).collect();
@@ -70,7 +76,7 @@ impl<'j, 'p> Linked<'j, 'p> {
         // A shim has its function's Rust name.
         for name in &mut linkage.reaches_c {
             let named = |p: &&FunctionPlan| ident(&p.function) == name.as_str();
-            if let Some(planned) = project.planned.iter().find(named) {
+            if let Some(planned) = project.callable().find(named) {
                 *name = planned.function.name.clone();
             }
         }

@@ -125,7 +125,7 @@ impl Fit<'_> {
         let is_it =
             |f: &Function| f.c_name == name && (f.linkage == Linkage::External || f.module == *module);
         let own = |p: &&FunctionPlan| p.function.module == *module;
-        let all = || self.project.planned.iter().filter(|p| is_it(&p.function));
+        let all = || self.project.callable().filter(|p| is_it(&p.function));
         all().find(own).or_else(|| all().next())
     }
 

@@ -10,7 +10,7 @@ use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
 use crate::rust::pretty::pretty;
 use crate::rust::signature::CSignature;
-use crate::rust::stub_text::stub;
+use crate::rust::stub_text::{stub, variadic_head};
 use proc_macro2::Ident;
 use quote::{format_ident, quote};
 
@@ -20,9 +20,13 @@ use quote::{format_ident, quote};
 /// Those of reading what is generated.
 pub fn context(project: &Project, planned: &FunctionPlan) -> Result<PortContext> {
     let callee = |function: &crate::symbol::Function| {
-        let other = project.plan_of(&function.key)?;
-        let ported = project.ported(function) == Ported::Yes;
-        Some(CalleeState { rust: stub(&other.bound()), ported })
+        let other = project.callable().find(|other| other.function.key == function.key)?;
+        let stays = other.function.unsupported.is_some();
+        let rust = match function.is_variadic {
+            true => variadic_head(&other.bound()),
+            false => stub(&other.bound()),
+        };
+        Some(CalleeState { rust, ported: !stays && project.ported(function) == Ported::Yes })
     };
     let sources = Sources {
         library: &project.library,

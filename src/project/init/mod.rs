@@ -87,6 +87,7 @@ pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporte
         }
     }
     let bound: Vec<_> = project.planned.iter().map(FunctionPlan::bound).collect();
+    let callable: Vec<_> = project.callable().map(FunctionPlan::bound).collect();
     let names: Vec<String> = modules.iter().map(|m| m.name.clone()).collect();
     let ported = |function: &crate::symbol::Function| modules::is_ported(&modules, function);
     let (globals, left_out) = globals(project);
@@ -98,7 +99,7 @@ pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporte
         ("src/ffi.rs", project.ffi.clone()),
         ("src/globals.rs", globals),
         ("src/capi.rs", capi_file(&bound)),
-        ("src/callee.rs", callee_file(&bound, &ported)),
+        ("src/callee.rs", callee_file(&callable, &ported)),
     ] {
         transaction.add(rust.join(path), text)?;
     }
@@ -168,8 +169,8 @@ pub fn callees(project: &Project, changed: (&str, &str)) -> Result<String> {
     if let Some(module) = modules.iter_mut().find(|m| m.name == changed.0) {
         module.set_text(changed.1);
     }
-    let bound: Vec<_> = project.planned.iter().map(FunctionPlan::bound).collect();
-    Ok(callee_file(&bound, &|function| modules::is_ported(&modules, function)))
+    let callable: Vec<_> = project.callable().map(FunctionPlan::bound).collect();
+    Ok(callee_file(&callable, &|function| modules::is_ported(&modules, function)))
 }
 
 /// The fuzz crate with all harnesses.
