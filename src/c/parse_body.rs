@@ -119,7 +119,6 @@ impl<'tu> Walk<'_, 'tu> {
             _ => match node.ty().canonical().kind() {
                 CXType_LongDouble => Some("long double".to_owned()),
                 CXType_Complex => Some("complex numbers".to_owned()),
-                CXType_Vector | CXType_ExtVector => Some("vector types".to_owned()),
                 _ => None,
             },
         };

@@ -12,7 +12,7 @@ use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use std::path::{Path, PathBuf};
 
 /// The judge's own files.
-pub(super) const RUNTIME: [(&str, &str); 32] = [
+pub(super) const RUNTIME: [(&str, &str); 33] = [
     ("in_place.h", include_str!("../../templates/in_place/in_place.h")),
     ("places.c", include_str!("../../templates/in_place/places.c")),
     ("memory.c", include_str!("../../templates/in_place/memory.c")),
@@ -29,6 +29,7 @@ pub(super) const RUNTIME: [(&str, &str); 32] = [
     ("tape.h", include_str!("../../templates/in_place/tape.h")),
     ("answers.c", include_str!("../../templates/in_place/answers.c")),
     ("compare.c", include_str!("../../templates/in_place/compare.c")),
+    ("nans.c", include_str!("../../templates/in_place/nans.c")),
     ("words.c", include_str!("../../templates/in_place/words.c")),
     ("judge.c", include_str!("../../templates/in_place/judge.c")),
     ("calls.c", include_str!("../../templates/in_place/calls.c")),

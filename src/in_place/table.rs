@@ -1,6 +1,7 @@
 //! The generated C tables: what the judge knows of each function, and where functions begin in a program.
 
 use super::candidates::Candidates;
+use super::floats::lanes;
 use super::passing::{self, Part, is_in_memory};
 use super::returned::result;
 use crate::c::entries::Entries;
@@ -121,10 +122,11 @@ pub(super) fn functions(library: &Library, entries: &Entries, candidates: Candid
         let of_result = passing::result(library, &function.ret).filter(|_| result == "RESULT_PARTS");
         let arguments = parts(format!("arguments_{number}"), &passing::arguments(library, function));
         let of_result = parts(format!("result_{number}"), &of_result.unwrap_or_default());
-        declarations += &(arguments.2 + &of_result.2);
+        let floats = lanes(library, function, format!("lanes_{number}"));
+        declarations += &(arguments.2 + &of_result.2 + &floats.2);
         rows += &format!(
-            "    {{\"{}\", {result}, {bytes}, {integers}, {on_stack}, {}, {}, {}, {}, {table}, {candidates}}},\n",
-            function.name, arguments.0, of_result.0, arguments.1, of_result.1
+            "    {{\"{}\", {result}, {bytes}, {integers}, {on_stack}, {}, {}, {}, {}, {}, {}, {table}, {candidates}}},\n",
+            function.name, arguments.0, of_result.0, arguments.1, of_result.1, floats.0, floats.1
         );
     }
     let all = library.functions.len();

@@ -105,9 +105,27 @@ static void stack_word(const unsigned char *stack, size_t at, size_t bytes, int 
         implfuzz_add_place(places, stack + at, words[0], words[1]);
 }
 
-enum difference implfuzz_compare(const struct implfuzz_function *function, const struct picture *c, const struct picture *own,
-                                 const unsigned char *stack, size_t bytes, struct places *places)
+/* Whether what differs in a word of the stack are NaNs. */
+static int are_nans(const unsigned char *stack, size_t at, size_t bytes)
 {
+    for (size_t end = bytes - at < 8 ? bytes : at + 8; at < end; at++) {
+        if (stack[at] == STATE->stack_after[at])
+            continue;
+        size_t same = implfuzz_is_same_nan(stack + at, STATE->stack_after + at);
+        if (!same)
+            return 0;
+        at += same - 1;
+    }
+    return 1;
+}
+
+enum difference implfuzz_compare(const struct implfuzz_function *function, const struct picture *c, const struct picture *own,
+                                 const struct registers *arguments, const unsigned char *stack, size_t bytes,
+                                 struct places *places)
+{
+    STATE->compared = function;
+    STATE->compared_arguments = arguments;
+    STATE->compared_result = &own->result;
     int moved = implfuzz_has_moved(c, own);
     enum difference difference = compare_results(function, &c->result, &own->result);
     if (difference != SAME) {
@@ -123,7 +141,7 @@ enum difference implfuzz_compare(const struct implfuzz_function *function, const
     if (c->live != own->live)
         return DIFFERS_ALLOCATION;
     for (size_t at = 0; at < bytes && places->count < PLACES; at += 8)
-        if (memcmp(stack + at, STATE->stack_after + at, bytes - at < 8 ? bytes - at : 8) != 0)
+        if (memcmp(stack + at, STATE->stack_after + at, bytes - at < 8 ? bytes - at : 8) != 0 && !are_nans(stack, at, bytes))
             stack_word(stack, at, bytes, moved, places);
     if (places->count) {
         places->excuse = NONE;
@@ -141,6 +159,7 @@ enum difference implfuzz_compare(const struct implfuzz_function *function, const
 
 enum difference implfuzz_compare_ends(struct places *places)
 {
+    STATE->compared = NULL;
     enum difference difference = implfuzz_compare_pages(places, 1);
     memset(places, 0, sizeof *places);
     if (difference != SAME)

@@ -69,6 +69,13 @@ struct implfuzz_part {
     uint64_t mask;
 };
 
+/* Floating-point numbers behind an argument, or behind the result, in each element of an array. Generated: `floats.rs`. */
+struct implfuzz_lane {
+    int argument; /* -1: the result */
+    int through;  /* where in an element of `step` bytes the array's address is; -1: the argument has it */
+    unsigned step, size, at, width;
+};
+
 /* A function of the library. Generated: `functions`, `entries`. */
 struct implfuzz_function {
     const char *symbol;
@@ -80,6 +87,8 @@ struct implfuzz_function {
     /* The words of arguments, by which calls are told apart, and those of a result of RESULT_PARTS. */
     const struct implfuzz_part *arguments, *result_parts;
     size_t argument_count, result_count;
+    const struct implfuzz_lane *lanes;
+    size_t lane_count;
     /* What is judged, from number 0; NULL where there is nothing. */
     void *const *candidates;
     size_t count;
@@ -327,6 +336,10 @@ struct state {
     int report;
     enum purpose purpose;
     int fails_allocations; /* whether calls are also judged with an allocation that fails */
+    /* nans.c: the call that is compared */
+    const struct implfuzz_function *compared;
+    const struct registers *compared_arguments;
+    const struct result_registers *compared_result;
     /* branches.c: calls of C that still count, and the sums of their counters. */
     uint64_t counted_calls, *branch_counts;
     /* The number of the newest call that was judged or watched in this run. */
@@ -501,7 +514,10 @@ struct picture {
 int implfuzz_has_moved(const struct picture *c, const struct picture *own);
 /* The stack is the driver's, of which so many bytes are compared. */
 enum difference implfuzz_compare(const struct implfuzz_function *function, const struct picture *c, const struct picture *own,
-                                 const unsigned char *stack, size_t bytes, struct places *places);
+                                 const struct registers *arguments, const unsigned char *stack, size_t bytes,
+                                 struct places *places);
+/* nans.c */
+size_t implfuzz_is_same_nan(const unsigned char *now, const unsigned char *then);
 /* The same where both end the program: what hooks and destructors may see behind `exit`. New blocks do not count, and a
  * difference may be right. */
 enum difference implfuzz_compare_ends(struct places *places);

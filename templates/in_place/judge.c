@@ -124,7 +124,7 @@ static enum difference try(void *code, void *nested, const struct call *call, co
     if (difference == SAME && STATE->ends_as_c)
         difference = implfuzz_compare_ends(places);
     else if (difference == SAME && !c->ends)
-        difference = implfuzz_compare(call->function, c, &picture, call->stack, call->bytes, places);
+        difference = implfuzz_compare(call->function, c, &picture, &call->registers, call->stack, call->bytes, places);
     if (has_returned && (difference == SAME || may_be_right(difference, places))) {
         uint64_t size = implfuzz_overflown();
         if (size) {

@@ -313,6 +313,11 @@ enum difference implfuzz_compare_pages(struct places *places, int moved)
         for (size_t byte = 0; byte < PAGE && places->count < PLACES; byte++) {
             if (now[byte] == then[byte])
                 continue;
+            size_t same = implfuzz_is_same_nan(now + byte, then + byte);
+            if (same) {
+                byte += same - 1;
+                continue;
+            }
             if (is_arena && now + byte >= in.end)
                 in = stretch_at(now + byte);
             if (in.is_dead && now[byte] == dead)

@@ -47,6 +47,7 @@ mod drivers_headers;
 mod drivers_hostile;
 mod drivers_inputs;
 mod drivers_learned;
+mod drivers_nans;
 mod drivers_objects;
 mod drivers_outputs;
 mod drivers_padding;

@@ -167,7 +167,6 @@ fn what_is_missing_is_said_at_once() {
     for (text, part) in [
         (fails(|library, _| library.globals.clear()), "`c:@table` is not defined"),
         (fails(|library, _| library.functions.clear()), "`c:@F@mix` has no definition"),
-        (fails(|library, _| library.functions[0].c_name = "other".into()), "no signature"),
         (fails(|_, function| function.text.clear()), "C text"),
         (fails(|_, function| function.name = SymbolName::new("zz")), "stub of `zz`"),
     ] {

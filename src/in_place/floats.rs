@@ -1,0 +1,114 @@
+//! Where floating-point numbers are, behind the arguments and the result of a function: all NaNs there are one value, but
+//! neither C nor Rust says which bits a NaN has.
+
+use super::padding::is_known;
+use super::pointee_type::param_in;
+use crate::symbol::{CType, Function, Library, TypeKind};
+
+/// The most kinds of places of a function, and numbers in one struct.
+const MOST: usize = 64;
+const MOST_IN_STRUCT: usize = 32;
+/// Registers for integers.
+const REGISTERS: usize = 8;
+
+/// Numbers at the same place in each element of an array, as in `in_place.h`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Lane {
+    /// The register with the array's address; `None` for the result.
+    argument: Option<usize>,
+    /// Where the address is not there itself: its place in a struct of so many bytes to which the register leads.
+    through: Option<(u64, u64)>,
+    /// Bytes of an element, the place of the number in it, and the bytes of the number.
+    size: u64,
+    at: u64,
+    width: u64,
+}
+
+impl Lane {
+    fn in_c(&self) -> String {
+        let argument = self.argument.map_or(-1, |register| register as i64);
+        let (through, step) = self.through.map_or((-1, 1), |(at, step)| (at as i64, step));
+        format!("{{{argument}, {through}, {step}, {}, {}, {}}}", self.size, self.at, self.width)
+    }
+}
+
+/// The places as a list in C: its name, their number, and its definition.
+pub(super) fn lanes(library: &Library, function: &Function, name: String) -> (String, usize, String) {
+    let lanes = all(library, function);
+    if lanes.is_empty() {
+        return ("0".to_owned(), 0, String::new());
+    }
+    let rows: Vec<String> = lanes.iter().map(Lane::in_c).collect();
+    let text = format!("static const struct implfuzz_lane {name}[] = {{{}}};\n", rows.join(", "));
+    (name, rows.len(), text)
+}
+
+fn all(library: &Library, function: &Function) -> Vec<Lane> {
+    let arguments = (0..REGISTERS)
+        .filter_map(|register| Some((Some(register), &param_in(library, function, register)?.ty)));
+    let mut lanes = Vec::new();
+    for (argument, ty) in arguments.chain([(None, &function.ret)]) {
+        let TypeKind::Pointer(to) = &ty.kind else { continue };
+        add(library, to, (argument, None), &mut lanes);
+        let Some(step) = library.size_of(to) else { continue };
+        for (at, target) in pointers(library, to) {
+            add(library, target, (argument, Some((at, step))), &mut lanes);
+        }
+    }
+    lanes.truncate(MOST);
+    lanes
+}
+
+/// Adds the numbers in an array of these elements.
+fn add(
+    library: &Library,
+    element: &CType,
+    (argument, through): (Option<usize>, Option<(u64, u64)>),
+    lanes: &mut Vec<Lane>,
+) {
+    let Some(size) = library.size_of(element) else { return };
+    let mut places = Vec::new();
+    numbers(library, element, 0, &mut places);
+    lanes.extend(places.into_iter().map(|(at, width)| Lane { argument, through, size, at, width }));
+}
+
+/// The numbers in a value that begins at `start`, each with its bytes.
+fn numbers(library: &Library, ty: &CType, start: u64, found: &mut Vec<(u64, u64)>) {
+    match &ty.kind {
+        TypeKind::Float { bits: bits @ (32 | 64) } if found.len() < MOST_IN_STRUCT => {
+            found.push((start, u64::from(*bits) / 8));
+        }
+        TypeKind::Array { of, len: Some(len) } => {
+            let Some(size) = library.size_of(of).filter(|size| *size > 0) else { return };
+            for index in 0..(*len).min(MOST_IN_STRUCT as u64) {
+                numbers(library, of, start + index * size, found);
+            }
+        }
+        TypeKind::Record(key) => {
+            let Some(record) = library.records.get(key).filter(|record| is_known(record)) else { return };
+            for field in record.fields.iter().filter(|field| field.bits.is_none()) {
+                if let Some(offset) = field.offset {
+                    numbers(library, &field.ty, start + offset / 8, found);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The pointers in a value, and what they point to.
+fn pointers<'l>(library: &'l Library, ty: &'l CType) -> Vec<(u64, &'l CType)> {
+    match &ty.kind {
+        TypeKind::Pointer(to) => vec![(0, to)],
+        TypeKind::Record(key) => {
+            let fields =
+                library.records.get(key).filter(|record| is_known(record)).map(|record| &record.fields);
+            let pointer = |field: &'l crate::symbol::Field| match &field.ty.kind {
+                TypeKind::Pointer(to) => Some((field.offset? / 8, &**to)),
+                _ => None,
+            };
+            fields.into_iter().flatten().filter_map(pointer).collect()
+        }
+        _ => Vec::new(),
+    }
+}
