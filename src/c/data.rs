@@ -18,7 +18,8 @@ pub(super) fn values(object: &[u8], globals: &[&Global]) -> Vec<Result<Data, Str
     let value = |global: &&Global| {
         let image = image.as_ref().map_err(Clone::clone)?;
         if let Some(symbol) = global.local_symbol() {
-            let why = || format!("the C compiler does not call it {symbol}, as clang does");
+            let why =
+                || format!("the object file of its unit has no variable {symbol}, as clang would call it");
             return image.variable(&symbol).unwrap_or_else(|| Err(why()));
         }
         let second = (global.linkage == Linkage::Static)

@@ -107,7 +107,10 @@ impl All {
             }
         }
         for global in facts.globals {
-            match self.globals.get(&global.key) {
+            match self.globals.get_mut(&global.key) {
+                Some(old) if old.local_to.is_some() => {
+                    old.unsupported.get_or_insert("each file that includes its function has its own".into());
+                }
                 // A tentative definition may lack the array length that the real one has.
                 Some(old) if extent_known(old) || !extent_known(&global) => {}
                 _ => {

@@ -31,6 +31,8 @@ pub(super) struct Body<'tu> {
     pub lent: BTreeSet<SymbolKey>,
     /// Static variables inside it that may change.
     pub local_statics: Vec<Cursor<'tu>>,
+    /// The names of all static variables inside it.
+    pub static_names: Vec<String>,
     pub volatile: bool,
     /// By position of the parameter.
     pub uses: BTreeMap<usize, Vec<ParamUse>>,
@@ -142,6 +144,9 @@ impl<'tu> Walk<'_, 'tu> {
         let ty = node.ty().canonical();
         // A constant is not state: all calls see the same value.
         let constant = ty.is_const() || ty.element().is_const();
+        if node.storage() == CX_SC_Static {
+            self.body.static_names.push(node.name());
+        }
         if node.storage() == CX_SC_Static && !constant {
             let is_read = ty.is_volatile();
             let new = Static { variable: node, is_read, is_written: is_read, is_lent: false };
@@ -149,7 +154,7 @@ impl<'tu> Walk<'_, 'tu> {
         }
     }
 
-    /// The static variables inside that may change are variables of the library like others.
+    /// Static variables inside the function that may change count as variables of the library.
     fn add_statics(&mut self) {
         for one in std::mem::take(&mut self.statics).into_values() {
             if !one.is_written && !one.is_lent {

@@ -246,8 +246,11 @@ impl Reader<'_> {
         let renamed = function.linkage == Linkage::External && symbol != function.c_name;
         let renamed = renamed.then(|| format!("its symbol is called {symbol}"));
         function.unsupported = renamed.or_else(|| self.limits(&function)).or(read.unsupported);
-        let statics = read.local_statics.iter();
-        let statics = statics.filter_map(|variable| self.local_static(*variable, &function)).collect();
+        let is_alone = |variable: &Cursor<'_>| {
+            read.static_names.iter().filter(|name| **name == variable.name()).count() == 1
+        };
+        let statics = read.local_statics.iter().map(|variable| (*variable, is_alone(variable)));
+        let statics = statics.filter_map(|variable| self.local_static(variable, &function)).collect();
         let meaning = String::new();
         let found = FoundFunction {
             function,
@@ -260,14 +263,16 @@ impl Reader<'_> {
     }
 
     /// A static variable inside a function.
-    fn local_static(&mut self, variable: Cursor<'_>, function: &Function) -> Option<Global> {
-        let name = variable.name();
+    fn local_static(
+        &mut self,
+        (variable, is_alone): (Cursor<'_>, bool),
+        function: &Function,
+    ) -> Option<Global> {
         let global = self.global(variable, function.place.file.clone(), &variable.start())?;
         let has_many =
             is_header(&function.place.file.0) && (function.is_inline || function.linkage == Linkage::Static);
-        let is_alone = function.local_statics.iter().filter(|other| **other == name).count() == 1;
         let own = match (has_many, is_alone) {
-            (true, _) => Some("each file that includes its header has its own".to_owned()),
+            (true, _) => Some("each file that includes its function has its own".to_owned()),
             (false, false) => Some("its function has two static variables of this name".to_owned()),
             (false, true) => None,
         };
@@ -356,7 +361,8 @@ impl Reader<'_> {
 fn key(root: &Utf8Path, declaration: Cursor<'_>) -> SymbolKey {
     let definition = declaration.definition().unwrap_or(declaration);
     let usr = definition.usr();
-    if definition.linkage() == CXLinkage_Internal {
+    // A variable inside a function has no linkage.
+    if matches!(definition.linkage(), CXLinkage_Internal | CXLinkage_NoLinkage) {
         let file = definition.start().file;
         let file = Utf8Path::new(&file).strip_prefix(root).map_or(file.as_str(), Utf8Path::as_str);
         return SymbolKey(format!("{usr}@{file}"));

@@ -100,13 +100,15 @@ impl<'a> FactTable<'a> {
 
     fn gather(&self, function: &Function, param: &Param) -> Facts {
         let mut facts = Facts::default();
-        for used in &param.uses {
-            facts.line.get_or_insert(used.line);
-            self.used(function, param, (&used.kind, used.line), &mut facts);
-        }
         // What was passed over may lie before a moved pointer.
-        let moves = |used: &ParamUse| matches!(used.kind, UseKind::Advance | UseKind::Reassigned);
-        facts.before &= !param.uses.iter().any(moves);
+        let moves = |used: &&ParamUse| matches!(used.kind, UseKind::Advance | UseKind::Reassigned);
+        let first_move = param.uses.iter().position(|used| moves(&used));
+        for (at, used) in param.uses.iter().enumerate() {
+            facts.line.get_or_insert(used.line);
+            let before = facts.before;
+            self.used(function, param, (&used.kind, used.line), &mut facts);
+            facts.before &= before || first_move.is_none_or(|first| at < first);
+        }
         facts
     }
 

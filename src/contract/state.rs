@@ -41,10 +41,10 @@ pub(super) fn globals_where(
             return Err(format!("keeps state in the local static `{name}`{via}"));
         }
         if let Some(name) = lent_to_variadic(index, function, callee) {
-            let callee = &callee.c_name;
-            let text =
-                format!("calls `{callee}`, to which no shim can pass arguments and the variable `{name}`");
-            return Err(text);
+            return Err(format!(
+                "calls `{}`, a variadic function that uses the variable `{name}`: no shim can pass the port's value on",
+                callee.c_name
+            ));
         }
         if let Some(name) = callee.foreign_globals.first() {
             return Err(format!("depends on `{name}`{via}, a variable that the library does not define"));
@@ -150,7 +150,7 @@ fn in_the_way(library: &Library, global: &Global) -> Option<String> {
         return Some(reason.clone());
     }
     if global.local_to.is_some() {
-        return Some("it is inside of a function".to_owned());
+        return Some("it is declared inside a function".to_owned());
     }
     // It keeps C's initial value, which is the same on both sides.
     if library.allocators.contains_key(&global.key) {

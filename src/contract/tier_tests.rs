@@ -173,6 +173,12 @@ fn e_needs_heuristics() {
                 "`text` leads to memory before it",
             ),
             (
+                "unsigned e_bytes(const char *text) {\n\
+                 unsigned n = ((const unsigned *)text)[-1], t = 0; while (n--) t += *text++; return t; }",
+                "e_bytes",
+                "`text` leads to memory before it",
+            ),
+            (
                 "int e_until(const int *p) { int n = 0; while (*p++) n++; return n; }",
                 "e_until",
                 "how much memory `p`",

@@ -13,6 +13,7 @@ use crate::config::Drivers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::in_place::build_site::BuildSite;
 use crate::platform::process::{Job, time_limits};
+use crate::platform::toolchain::CompilerKind;
 use crate::platform::workspace::write_atomic;
 use crate::symbol::{Library, RelPath, Unit};
 use camino::Utf8Path;
@@ -218,7 +219,8 @@ impl BuildSite<'_> {
             text += line;
             text += "\n";
         }
-        let of_functions = local_lines(parts.library, &unit.file);
+        let is_clang = self.toolchain.cc.kind == CompilerKind::Clang;
+        let of_functions = if is_clang { local_lines(parts.library, &unit.file) } else { Vec::new() };
         for line in &of_functions {
             text += &format!("{line}\n");
         }

@@ -2,14 +2,13 @@
 //! neither C nor Rust says which bits a NaN has.
 
 use super::padding::is_known;
+use super::passing::{INTEGERS, is_in_memory};
 use super::pointee_type::param_in;
-use crate::symbol::{CType, Function, Library, TypeKind};
+use crate::symbol::{CType, Field, Function, Library, TypeKind};
 
 /// The most kinds of places of a function, and numbers in one struct.
 const MOST: usize = 64;
 const MOST_IN_STRUCT: usize = 32;
-/// Registers for integers.
-const REGISTERS: usize = 8;
 
 /// Numbers at the same place in each element of an array, as in `in_place.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,9 +43,13 @@ pub(super) fn lanes(library: &Library, function: &Function, name: String) -> (St
 }
 
 fn all(library: &Library, function: &Function) -> Vec<Lane> {
-    let arguments = (0..REGISTERS)
+    let arguments = (0..INTEGERS)
         .filter_map(|register| Some((Some(register), &param_in(library, function, register)?.ty)));
     let mut lanes = Vec::new();
+    // On x86-64 the address of such a result is the first argument.
+    if cfg!(target_arch = "x86_64") && is_in_memory(library, &function.ret) {
+        add(library, &function.ret, (Some(0), None), &mut lanes);
+    }
     for (argument, ty) in arguments.chain([(None, &function.ret)]) {
         let TypeKind::Pointer(to) = &ty.kind else { continue };
         add(library, to, (argument, None), &mut lanes);
@@ -55,6 +58,8 @@ fn all(library: &Library, function: &Function) -> Vec<Lane> {
             add(library, target, (argument, Some((at, step))), &mut lanes);
         }
     }
+    let fits = |bytes: u64| u32::try_from(bytes).is_ok_and(|bytes| bytes > 0);
+    lanes.retain(|lane| fits(lane.size) && lane.through.is_none_or(|(_, step)| fits(step)));
     lanes.truncate(MOST);
     lanes
 }
@@ -100,14 +105,19 @@ fn numbers(library: &Library, ty: &CType, start: u64, found: &mut Vec<(u64, u64)
 fn pointers<'l>(library: &'l Library, ty: &'l CType) -> Vec<(u64, &'l CType)> {
     match &ty.kind {
         TypeKind::Pointer(to) => vec![(0, to)],
+        TypeKind::Array { of, len: Some(len) } if matches!(of.kind, TypeKind::Pointer(_)) => {
+            let places = (0..(*len).min(MOST_IN_STRUCT as u64)).map(|index| index * 8);
+            places.flat_map(|at| pointers(library, of).into_iter().map(move |(_, to)| (at, to))).collect()
+        }
         TypeKind::Record(key) => {
-            let fields =
-                library.records.get(key).filter(|record| is_known(record)).map(|record| &record.fields);
-            let pointer = |field: &'l crate::symbol::Field| match &field.ty.kind {
-                TypeKind::Pointer(to) => Some((field.offset? / 8, &**to)),
-                _ => None,
+            let record = library.records.get(key).filter(|record| is_known(record));
+            let fields = record.into_iter().flat_map(|record| &record.fields);
+            let fields = fields.filter(|field| !matches!(field.ty.kind, TypeKind::Record(_)));
+            let of_field = |field: &'l Field| {
+                let start = field.offset? / 8;
+                Some(pointers(library, &field.ty).into_iter().map(move |(at, to)| (start + at, to)))
             };
-            fields.into_iter().flatten().filter_map(pointer).collect()
+            fields.filter_map(of_field).flatten().collect()
         }
         _ => Vec::new(),
     }

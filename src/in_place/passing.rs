@@ -6,7 +6,7 @@ use crate::symbol::{CType, Function, Library, TypeKind};
 /// Structs of more bytes are returned in memory of the caller, on x86-64 and aarch64.
 pub(super) const IN_REGISTERS: u64 = 16;
 /// Registers for arguments: integers and floating point.
-const INTEGERS: usize = if cfg!(target_arch = "x86_64") { 6 } else { 8 };
+pub(super) const INTEGERS: usize = if cfg!(target_arch = "x86_64") { 6 } else { 8 };
 const VECTORS: usize = 8;
 /// The most words of a struct by value that tells calls apart.
 const WORDS: usize = 16;

@@ -36,6 +36,12 @@ pub fn port_for_c(
     let (text, apart) = dropin_crate::globals_file(&text, &variables).map_err(|error| {
         Error::new(ErrorKind::Internal, format!("the text of globals.rs is not Rust: {error}"))
     })?;
+    // Only its function uses a variable inside a function, and that is the port.
+    let is_inside = |name: &String| {
+        let mut globals = project.library.globals.iter().filter(|global| global.local_to.is_some());
+        globals.any(|global| globals::identifier(global.name.as_str()) == *name)
+    };
+    let apart = apart.into_iter().filter(|name| !is_inside(name)).collect();
     let files = [
         ("src/ffi.rs", dropin_crate::ffi_file(&project.ffi)),
         ("src/globals.rs", text),

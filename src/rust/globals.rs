@@ -96,6 +96,10 @@ fn item(
         (None, Some(data)) => data.as_ref().map_err(Clone::clone)?,
         (None, None) => return Err("its value was not read".into()),
     };
+    let is_incomplete = |key: &String| library.records.get(key).is_none_or(|record| !record.complete);
+    if global.local_to.is_some() && global.ty.record_keys().any(is_incomplete) {
+        return Err("a pointer to a type whose definition is not known".to_owned());
+    }
     let reader = Reader { records: &library.records, data, may_change: !is_const(global) };
     let ty = reader.rust_type(&global.ty)?;
     let value = reader.value(&global.ty)?;

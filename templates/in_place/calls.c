@@ -54,6 +54,7 @@ struct seen {
 static void add(struct seen *seen, uint64_t word)
 {
     seen->hash = (seen->hash ^ word) * 0x100000001b3u;
+    seen->hash ^= seen->hash >> 32;
 }
 
 /* The part of a block around an address. */

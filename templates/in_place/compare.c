@@ -105,7 +105,7 @@ static void stack_word(const unsigned char *stack, size_t at, size_t bytes, int 
         implfuzz_add_place(places, stack + at, words[0], words[1]);
 }
 
-/* Whether what differs in a word of the stack are NaNs. */
+/* Whether only NaNs differ in a word of the stack. */
 static int are_nans(const unsigned char *stack, size_t at, size_t bytes)
 {
     for (size_t end = bytes - at < 8 ? bytes : at + 8; at < end; at++) {

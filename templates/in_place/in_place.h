@@ -14,6 +14,7 @@
  *   call_time_limit.c   how long a candidate may run
  *   judge.c       one judged call
  *   compare.c     what a candidate leaves, beside what C left
+ *   nans.c        which words that differ are NaNs
  *   calls.c       which calls are judged
  *   branches.c    counts the branches that C takes in calls that are judged
  *   watch.c       tells what calls look like
@@ -516,11 +517,12 @@ int implfuzz_has_moved(const struct picture *c, const struct picture *own);
 enum difference implfuzz_compare(const struct implfuzz_function *function, const struct picture *c, const struct picture *own,
                                  const struct registers *arguments, const unsigned char *stack, size_t bytes,
                                  struct places *places);
-/* nans.c */
-size_t implfuzz_is_same_nan(const unsigned char *now, const unsigned char *then);
 /* The same where both end the program: what hooks and destructors may see behind `exit`. New blocks do not count, and a
  * difference may be right. */
 enum difference implfuzz_compare_ends(struct places *places);
+
+/* nans.c */
+size_t implfuzz_is_same_nan(const unsigned char *now, const unsigned char *then);
 
 /* words.c */
 /* The words of one place take less than this. */

@@ -47,10 +47,10 @@ const char *shown(unsigned value) {
     return end;
 }
 unsigned once(unsigned value) {
-    static int is_made;
-    static unsigned table[4];
+    static int is_made __attribute__((aligned(16))) = 0;
+    static unsigned table[] = {0, 0, 0, 0};
     if (!is_made) {
-        for (unsigned i = 0; i < 4; i++) table[i] = i * value + 1;
+        for (unsigned i = 0; i < sizeof table / sizeof *table; i++) table[i] = i * value + 1;
         is_made = 1;
     }
     return table[value & 3];

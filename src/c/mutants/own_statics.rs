@@ -3,7 +3,7 @@
 use super::edit::Edit;
 use crate::c::cursor::Cursor;
 use crate::c::expr::initialiser;
-use crate::symbol::{Function, Global};
+use crate::symbol::{Function, Global, TypeKind};
 use clang_sys::{CX_SC_Static, CXCursor_VarDecl};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -22,17 +22,25 @@ pub(super) fn shared(
     declarations(definition, &mut found);
     let (mut edits, mut seen) = (Vec::new(), BTreeSet::new());
     for global in statics {
-        let failed =
-            || format!("the declaration of its static variable `{}` cannot be changed", global.c_name);
+        let failed = || format!("its copies cannot share its static variable `{}`", global.c_name);
         let symbol = global.local_symbol().ok_or_else(failed)?;
         let of_name: Vec<_> = found.iter().filter(|(_, one)| one.name() == global.c_name).collect();
         let [declaration] = of_name[..] else { return Err(failed()) };
+        // What stays the copy's own cannot be in one statement with what is shared.
+        let mut beside = found.iter().filter(|(statement, _)| *statement == declaration.0);
+        if beside.any(|(_, other)| !statics.iter().any(|one| one.c_name == other.name())) {
+            return Err(failed());
+        }
         let place = Place::of(*declaration, start, &function.text).ok_or_else(failed)?;
         let edit = |range, by: &str| Edit::new(0, range, by.to_owned(), ("", ""));
         if seen.insert(place.word.start) {
             edits.push(edit(place.word, "extern"));
         }
-        edits.push(edit(place.value, &format!(" __asm__(\"{symbol}\")")));
+        if let (Some(at), TypeKind::Array { len: Some(len), .. }) = (place.extent, &global.ty.kind) {
+            edits.push(edit(at..at, &len.to_string()));
+        }
+        edits.push(edit(place.label..place.label, &format!(" __asm__(\"{symbol}\")")));
+        edits.push(edit(place.value, ""));
     }
     Ok(edits)
 }
@@ -67,9 +75,15 @@ fn declarations<'tu>(node: Cursor<'tu>, found: &mut Vec<(Cursor<'tu>, Cursor<'tu
     }
 }
 
-/// Where a declaration says `static`, and where its initial value is, with `=`: else the empty place where one would be.
+/// Places in a declaration.
 struct Place {
+    /// The word `static`.
     word: Range<usize>,
+    /// Between the brackets of an array without a size.
+    extent: Option<usize>,
+    /// Behind the declarator, before any attributes.
+    label: usize,
+    /// The initial value, with `=`.
     value: Range<usize>,
 }
 
@@ -89,7 +103,15 @@ impl Place {
             }
             None => end,
         };
-        (is_here && value <= end && end <= text.len())
-            .then_some(Self { word: word..word + "static".len(), value: value..end })
+        if !is_here || value > end || end > text.len() {
+            return None;
+        }
+        let declarator = text.get(name..value)?;
+        let label = name + declarator.find("__attribute__").unwrap_or(declarator.len());
+        let behind = &text[name + own.len()..value];
+        let is_open =
+            behind.trim_start().strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(']'));
+        let extent = behind.find('[').filter(|_| is_open).map(|bracket| name + own.len() + bracket + 1);
+        Some(Self { word: word..word + "static".len(), extent, label, value: value..end })
     }
 }

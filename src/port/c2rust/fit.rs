@@ -10,7 +10,7 @@ use crate::rust::item::plain;
 use crate::rust::pretty::pretty;
 use crate::rust::shims::{around, from_c, slices};
 use crate::rust::signature::ident;
-use crate::symbol::{Function, Global, Linkage};
+use crate::symbol::{Function, Global, Linkage, STREAMS};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use std::collections::{BTreeMap, BTreeSet};
@@ -176,6 +176,9 @@ impl Fit<'_> {
                 }
             });
         }
+        if let Some(method) = glibc::method(name).filter(|_| self.text.is_foreign(name)) {
+            return Some(method);
+        }
         if self.text.is_foreign(name) {
             let name = format_ident!("{}", name);
             return Some(syn::parse_quote!(libc::#name));
@@ -267,9 +270,15 @@ impl VisitMut for Fit<'_> {
             let name = format_ident!("{}", identifier(global.name.as_str()));
             value.path = syn::parse_quote!(globals::#name);
         } else if let Some(planned) = self.function(&name) {
+            if planned.function.unsupported.is_some() {
+                return self.fail(format!("the address of `{name}` is taken, which stays C"));
+            }
             // An address of C's, whatever signature the port has.
             let name = ident(&planned.function);
             value.path = syn::parse_quote!(crate::capi::#name);
+        } else if STREAMS.contains(&name.as_str()) {
+            let name = Ident::new(&name, Span::call_site());
+            value.path = syn::parse_quote!(globals::#name);
         } else if self.text.is_foreign(&name) {
             self.fail(format!("`{name}` is a variable or an address outside of the library"));
         } else {

@@ -1,5 +1,5 @@
-//! What glibc's headers make of `isdigit`, `tolower`, `assert` and the like: reads of tables and calls that the crate `libc`
-//! does not name. The candidate calls the functions instead, and panics.
+//! What glibc's headers make of `isdigit`, `tolower`, `assert` and the like, and functions of `math.h`: the crate `libc` names
+//! neither. The candidate calls functions and methods instead, or panics.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -24,6 +24,45 @@ const BITS: [(&str, u16); 12] = [
     ("ispunct", 0x4),
     ("isalnum", 0x8),
 ];
+
+/// Functions of `math.h` that the crate `libc` does not name, with the method of `f64` or `f32` that calls them.
+const MATH: [(&str, &str); 24] = [
+    ("acos", "acos"),
+    ("asin", "asin"),
+    ("atan", "atan"),
+    ("atan2", "atan2"),
+    ("ceil", "ceil"),
+    ("cos", "cos"),
+    ("cosh", "cosh"),
+    ("exp", "exp"),
+    ("exp2", "exp2"),
+    ("fabs", "abs"),
+    ("floor", "floor"),
+    ("fma", "mul_add"),
+    ("hypot", "hypot"),
+    ("log", "ln"),
+    ("log10", "log10"),
+    ("log1p", "ln_1p"),
+    ("log2", "log2"),
+    ("pow", "powf"),
+    ("round", "round"),
+    ("sin", "sin"),
+    ("sinh", "sinh"),
+    ("sqrt", "sqrt"),
+    ("tan", "tan"),
+    ("trunc", "trunc"),
+];
+
+/// The method that a function of `math.h` is in Rust.
+pub fn method(name: &str) -> Option<syn::Path> {
+    let of = |name: &str| MATH.iter().find(|(function, _)| *function == name).map(|(_, method)| *method);
+    let (ty, method) = match (of(name), name.strip_suffix('f').and_then(of)) {
+        (Some(method), _) => ("f64", method),
+        (None, Some(method)) => ("f32", method),
+        (None, None) => return None,
+    };
+    syn::parse_str(&format!("{ty}::{method}")).ok()
+}
 
 /// Replaces `*(*__ctype_b_loc()).offset(c)` and its like by a call, and the call of a failed assertion by a panic. Adds the
 /// helper that it needs to `items`.
@@ -103,6 +142,14 @@ mod tests {
         assert_eq!(made("*table.offset(c)"), "*table.offset(c)");
         assert_eq!(made("__assert_fail(text, file, 7, name)"), "panic!(\"anassertionfailed\")");
         assert_eq!(items.len(), 1);
+    }
+
+    #[test]
+    fn functions_of_numbers_are_methods() {
+        let path = |name: &str| method(name).map(|path| path.to_token_stream().to_string().replace(' ', ""));
+        assert_eq!(path("fabs").as_deref(), Some("f64::abs"));
+        assert_eq!(path("powf").as_deref(), Some("f32::powf"));
+        assert_eq!([path("f"), path("strlen"), path("fmod")], [None, None, None]);
     }
 
     #[test]

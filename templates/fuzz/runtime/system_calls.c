@@ -32,7 +32,7 @@ static struct {
     char before[4096];
     volatile unsigned char *watched;
     volatile long *first;
-} own;
+} own __attribute__((used));
 
 #ifdef __x86_64__
 static long call(long number, const greg_t *of)
