@@ -104,7 +104,7 @@ pub enum UseKind {
     Advance,
     /// `p + n`, `p - q`
     Arithmetic,
-    /// `p - n`, an address before `p`
+    /// `p[-1]`, or `p - 1` that is not only compared: besides its use, the address leads to memory before `p`
     Back,
     /// `!p`, `p == NULL`, `if (p)`, `p && …`
     NullCheck,

@@ -74,8 +74,8 @@ impl<'tu> Look<'_, 'tu> {
                 let kind = self.kind(depth, parent, inner);
                 let kind = kind.filter(|kind| *kind != UseKind::NullCheck || !self.is_asserted());
                 let is_step = kind == Some(UseKind::Advance) && is_pointer(parent);
-                let is_sum = matches!(kind, Some(UseKind::Arithmetic | UseKind::Back));
-                let is_moved = is_step || is_sum && is_moved(parent);
+                let is_moved = is_step || kind == Some(UseKind::Arithmetic) && is_moved(parent);
+                self.found.extend(self.leads_back(depth, parent).then_some(UseKind::Back));
                 let passed = kind.as_ref().and_then(|kind| self.comes_back(parent, kind));
                 self.found.extend(kind);
                 if is_moved {
@@ -161,6 +161,29 @@ impl<'tu> Look<'_, 'tu> {
             return used.into_iter().collect();
         }
         Vec::new()
+    }
+
+    /// Whether it is `p[-1]` or `p - 1` of the parameter itself: a copy may have moved. A variable number may be 0, and a limit
+    /// is only compared.
+    fn leads_back(&self, depth: usize, parent: Cursor<'tu>) -> bool {
+        let is_index = parent.kind() == CXCursor_ArraySubscriptExpr;
+        let is_less = parent.kind() == CXCursor_BinaryOperator
+            && parent.binary_operator() == CXBinaryOperator_Sub
+            && is_moved(parent);
+        let [_, number] = parent.children()[..] else { return false };
+        let number = number.evaluate();
+        self.is_parameter
+            && (is_index && number.is_some_and(|number| number < 0)
+                || is_less && number.is_some_and(|number| number > 0) && !self.is_compared(depth))
+    }
+
+    /// Whether an address at `depth` is only compared with another one, or subtracted from it.
+    fn is_compared(&self, depth: usize) -> bool {
+        let goes_on = |node: &&Cursor<'tu>| {
+            is_wrapper(**node) || node.kind() == CXCursor_CStyleCastExpr || is_moved(**node)
+        };
+        let used = self.parents[..depth].iter().rev().find(|node| !goes_on(node));
+        used.is_some_and(|node| node.kind() == CXCursor_BinaryOperator && !is_pointer(*node))
     }
 
     /// Whether the uses of a local are those of the parameter, as those of what a function returned for it.
@@ -328,7 +351,6 @@ impl<'tu> Look<'_, 'tu> {
                 }
                 None => UseKind::Arithmetic,
             },
-            CXBinaryOperator_Sub if is_left && is_moved(parent) => UseKind::Back,
             CXBinaryOperator_Comma => UseKind::Other,
             _ => UseKind::Arithmetic,
         })

@@ -121,10 +121,7 @@ impl<'a> FactTable<'a> {
             UseKind::Index { index, constant, access } => {
                 facts.access(*access);
                 match constant {
-                    Some(n) => {
-                        facts.constant_index = facts.constant_index.max(Some(*n));
-                        facts.before |= *n < 0;
-                    }
+                    Some(n) => facts.constant_index = facts.constant_index.max(Some(*n)),
                     None => {
                         facts.walks = true;
                         bounds_of(function, param, index, facts);
@@ -136,7 +133,7 @@ impl<'a> FactTable<'a> {
                 facts.access(*access);
             }
             UseKind::Advance | UseKind::Arithmetic => facts.walks = true,
-            UseKind::Back => (facts.walks, facts.before) = (true, true),
+            UseKind::Back => facts.before = true,
             UseKind::NullCheck => facts.null_checked = true,
             UseKind::Compare { with, .. } => {
                 facts.null_checked |=
@@ -210,7 +207,10 @@ impl<'a> FactTable<'a> {
             if inner.params.len() <= position {
                 return;
             }
-            let there = self.of(inner, position);
+            let mut there = self.of(inner, position);
+            // An argument like `p + i` moves; a plain `p` does not.
+            let is_moved = args.get(position).is_some_and(|text| text.contains('+'));
+            there.before &= !is_moved;
             facts.merge(&there);
             for length in there.lengths.keys() {
                 let at = inner.params.iter().position(|p| p.name == *length);
@@ -218,8 +218,7 @@ impl<'a> FactTable<'a> {
                     mention(function, param, text, line, facts);
                 }
             }
-            // An argument like `p + i` moves; a plain `p` does not.
-            facts.walks |= there.walks || args.get(position).is_some_and(|text| text.contains('+'));
+            facts.walks |= there.walks || is_moved;
             return;
         }
         match libc::pointer_use(callee, position) {

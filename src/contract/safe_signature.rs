@@ -61,10 +61,7 @@ fn may_compute_below_zero(
     calls: Option<&Observed>,
 ) -> bool {
     let computes = |used: &ParamUse| {
-        matches!(
-            used.kind,
-            UseKind::Arithmetic | UseKind::Back | UseKind::Returned | UseKind::Stored { .. } | UseKind::Other
-        )
+        matches!(used.kind, UseKind::Arithmetic | UseKind::Returned | UseKind::Stored { .. } | UseKind::Other)
     };
     let is_known = |calls: &Observed| allows_slices(calls, &param.name, all) && !is_examined(function, param);
     param.uses.iter().any(computes) && !calls.is_some_and(is_known)

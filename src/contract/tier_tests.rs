@@ -54,6 +54,12 @@ fn a_is_decoded_directly() {
                 "buffers with their length",
             ),
             ("#include <string.h>\nint a_len(const char *s) { return (int)strlen(s); }", "a_len", "strings"),
+            (
+                "static int a_before(const char *s) { return s[-1]; }\n\
+                 int a_skip(const char *s) { return *s ? a_before(s + 1) : 0; }",
+                "a_skip",
+                "strings",
+            ),
             ("int a_last(const char *s) { while (*s) s++; return s[-1]; }", "a_last", "strings"),
             (
                 "void a_split(int x, int *high, int *low) { *high = x / 9; *low = x % 9; }",
@@ -171,6 +177,11 @@ fn e_needs_heuristics() {
                 "struct head { int room; }; int e_head(const char *text) { return ((struct head *)(text - 4))->room; }",
                 "e_head",
                 "`text` leads to memory before it",
+            ),
+            (
+                "int e_limit(const unsigned char *p, const unsigned char *end) { return *p + *end + (p < end - 7); }",
+                "e_limit",
+                "the C text does not show how much memory `end` points to",
             ),
             (
                 "unsigned e_bytes(const char *text) {\n\
