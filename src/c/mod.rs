@@ -23,6 +23,7 @@ mod inputs;
 mod analysis_cache;
 mod types;
 mod expr;
+mod memory_before;
 mod parse_uses;
 mod atomics;
 mod comments_above;

@@ -5,6 +5,7 @@
 
 use super::cursor::Cursor;
 use super::expr::{Sources, access, is_pointer, is_wrapper, is_zero, named};
+use super::memory_before;
 use super::parse_copies::{Copies, Passed, is_local, is_moved, moves};
 use crate::symbol::{ParamUse, UseKind};
 use clang_sys::*;
@@ -75,7 +76,9 @@ impl<'tu> Look<'_, 'tu> {
                 let kind = kind.filter(|kind| *kind != UseKind::NullCheck || !self.is_asserted());
                 let is_step = kind == Some(UseKind::Advance) && is_pointer(parent);
                 let is_moved = is_step || kind == Some(UseKind::Arithmetic) && is_moved(parent);
-                self.found.extend(self.leads_back(depth, parent).then_some(UseKind::Back));
+                let leads_back =
+                    self.is_parameter && memory_before::leads_back(&self.parents[..depth], parent);
+                self.found.extend(leads_back.then_some(UseKind::Back));
                 let passed = kind.as_ref().and_then(|kind| self.comes_back(parent, kind));
                 self.found.extend(kind);
                 if is_moved {
@@ -161,29 +164,6 @@ impl<'tu> Look<'_, 'tu> {
             return used.into_iter().collect();
         }
         Vec::new()
-    }
-
-    /// Whether it is `p[-1]` or `p - 1` of the parameter itself: a copy may have moved. A variable number may be 0, and a limit
-    /// is only compared.
-    fn leads_back(&self, depth: usize, parent: Cursor<'tu>) -> bool {
-        let is_index = parent.kind() == CXCursor_ArraySubscriptExpr;
-        let is_less = parent.kind() == CXCursor_BinaryOperator
-            && parent.binary_operator() == CXBinaryOperator_Sub
-            && is_moved(parent);
-        let [_, number] = parent.children()[..] else { return false };
-        let number = number.evaluate();
-        self.is_parameter
-            && (is_index && number.is_some_and(|number| number < 0)
-                || is_less && number.is_some_and(|number| number > 0) && !self.is_compared(depth))
-    }
-
-    /// Whether an address at `depth` is only compared with another one, or subtracted from it.
-    fn is_compared(&self, depth: usize) -> bool {
-        let goes_on = |node: &&Cursor<'tu>| {
-            is_wrapper(**node) || node.kind() == CXCursor_CStyleCastExpr || is_moved(**node)
-        };
-        let used = self.parents[..depth].iter().rev().find(|node| !goes_on(node));
-        used.is_some_and(|node| node.kind() == CXCursor_BinaryOperator && !is_pointer(*node))
     }
 
     /// Whether the uses of a local are those of the parameter, as those of what a function returned for it.
