@@ -40,6 +40,8 @@ pub(super) struct Part {
     place: Place,
     at: usize,
     mask: u64,
+    /// The bytes of the struct that it points to, if it does.
+    behind: u64,
 }
 
 impl Part {
@@ -51,7 +53,7 @@ impl Part {
             Place::Register(Class::Double) => "PART_DOUBLE",
             Place::Stack => "PART_STACK",
         };
-        format!("{{{place}, {}, {:#x}u}}", self.at, self.mask)
+        format!("{{{place}, {}, {:#x}u, {}}}", self.at, self.mask, self.behind)
     }
 }
 
@@ -71,7 +73,10 @@ pub(super) fn arguments(library: &Library, function: &Function) -> Vec<Part> {
     let mut parts: Vec<Part> = hidden.then(|| register(Class::Integer, 0, u64::MAX)).into_iter().collect();
     for param in &function.params {
         match passed(library, &param.ty) {
-            Passed::Words(words) => parts.extend(taken.place(&words)),
+            Passed::Words(words) => {
+                let behind = struct_behind(library, &param.ty);
+                parts.extend(taken.place(&words).into_iter().map(|part| Part { behind, ..part }));
+            }
             Passed::Stack(masks) => parts.extend(taken.put_on_stack(&masks)),
             // Elsewhere, structs are left out.
             Passed::Unknown if cfg!(target_arch = "x86_64") => break,
@@ -79,6 +84,13 @@ pub(super) fn arguments(library: &Library, function: &Function) -> Vec<Part> {
         }
     }
     parts
+}
+
+/// The bytes of a struct to which a parameter points; 0 where there is none.
+fn struct_behind(library: &Library, ty: &CType) -> u64 {
+    let TypeKind::Pointer(to) = &ty.kind else { return 0 };
+    let is_struct = matches!(to.kind, TypeKind::Record(_));
+    library.size_of(to).filter(|size| is_struct && u32::try_from(*size).is_ok()).unwrap_or(0)
 }
 
 /// The words of a struct that is returned in registers; `None` where that is not known.
@@ -110,7 +122,7 @@ fn holds_union(library: &Library, ty: &CType) -> bool {
 }
 
 fn register(class: Class, at: usize, mask: u64) -> Part {
-    Part { place: Place::Register(class), at, mask }
+    Part { place: Place::Register(class), at, mask, behind: 0 }
 }
 
 /// The registers and the words of the stack that arguments so far have.
@@ -143,7 +155,8 @@ impl Taken {
     fn put_on_stack(&mut self, masks: &[u64]) -> Vec<Part> {
         let from = self.stack;
         self.stack = from + masks.len();
-        let part = |(at, mask): (usize, &u64)| Part { place: Place::Stack, at: from + at, mask: *mask };
+        let part =
+            |(at, mask): (usize, &u64)| Part { place: Place::Stack, at: from + at, mask: *mask, behind: 0 };
         masks.iter().enumerate().map(part).filter(|part| part.mask != 0).collect()
     }
 }

@@ -46,7 +46,7 @@ struct seen {
     uint64_t hash;
     struct piece {
         const unsigned char *start, *end;
-        int leads_on; /* whether its words may be pointers */
+        const unsigned char *leads_to; /* words before it may be pointers */
     } pieces[PIECES];
     size_t count;
 };
@@ -62,14 +62,14 @@ static struct piece of_block(const unsigned char *at)
 {
     struct extent block = implfuzz_extent(at);
     if (!block.end)
-        return (struct piece){NULL, NULL, 0};
+        return (struct piece){NULL, NULL, NULL};
     const unsigned char *start = at - block.start > BYTES_BEFORE ? at - BYTES_BEFORE : block.start;
     const unsigned char *end = block.end - at > BYTES_BEHIND ? at + BYTES_BEHIND : block.end;
-    return (struct piece){start, end, 1};
+    return (struct piece){start, end, end};
 }
 
-/* What is behind an argument, if that is a pointer to memory that is put back. */
-static struct piece of_argument(const unsigned char *at, const unsigned char *stack)
+/* What is behind an argument, if that is a pointer to memory that is put back; `bytes` are those of its struct. */
+static struct piece of_argument(const unsigned char *at, size_t bytes, const unsigned char *stack)
 {
     const struct region *variables = &STATE->regions[1];
     const unsigned char *variables_end = variables->start + variables->pages * PAGE, *end = NULL;
@@ -79,7 +79,11 @@ static struct piece of_argument(const unsigned char *at, const unsigned char *st
         end = variables_end;
     if (!end)
         return of_block(at);
-    return (struct piece){at, end - at > BYTES_AROUND ? at + BYTES_AROUND : end, 0};
+    size_t room = (size_t)(end - at), own = bytes < BYTES_BEHIND ? bytes : BYTES_BEHIND;
+    if (own > room)
+        own = 0;
+    size_t seen = own > BYTES_AROUND ? own : BYTES_AROUND;
+    return (struct piece){at, at + (seen < room ? seen : room), at + own};
 }
 
 /* A word stands for what it points to; the number of the piece tells the same memory from an equal one. */
@@ -105,7 +109,7 @@ static void add_memory(struct seen *seen)
         add(seen, (uint64_t)(piece.end - piece.start));
         for (const unsigned char *at = piece.start; at < piece.end;) {
             uint64_t word;
-            if (!piece.leads_on || (uintptr_t)at % sizeof word || piece.end - at < (ptrdiff_t)sizeof word) {
+            if ((uintptr_t)at % sizeof word || piece.leads_to - at < (ptrdiff_t)sizeof word) {
                 add(seen, *at++);
                 continue;
             }
@@ -139,8 +143,8 @@ int implfuzz_is_distinct(const struct implfuzz_function *function, const struct 
     for (size_t at = 0; at < function->argument_count; at++) {
         const struct implfuzz_part *part = &function->arguments[at];
         uint64_t word = word_of(part, registers, stack);
-        struct piece none = {NULL, NULL, 0};
-        add_word(&seen, word, ~part->mask ? none : of_argument((const unsigned char *)word, stack));
+        struct piece none = {NULL, NULL, NULL};
+        add_word(&seen, word, ~part->mask ? none : of_argument((const unsigned char *)word, part->behind, stack));
     }
     add_memory(&seen);
     uint64_t hash = implfuzz_with_answers(seen.hash) | 1;

@@ -68,6 +68,7 @@ struct implfuzz_part {
     } place;
     unsigned at;
     uint64_t mask;
+    unsigned behind; /* bytes of the struct that it points to, or 0 */
 };
 
 /* Floating-point numbers behind an argument, or behind the result, in each element of an array. Generated: `floats.rs`. */

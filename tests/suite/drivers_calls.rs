@@ -8,6 +8,8 @@ void text_free(char *text);
 unsigned text_room(const char *text);
 struct node { struct node *next; unsigned value; };
 unsigned total(const struct node *first);
+struct list { struct node *first; };
+unsigned sum(const struct list *list);
 ";
 
 /// A text has its length before its bytes, and a list its values behind other pointers.
@@ -28,6 +30,7 @@ unsigned total(const struct node *first) {
         sum = sum * 3 + first->value;
     return sum;
 }
+unsigned sum(const struct list *list) { return total(list->first) * 7 + 2; }
 ";
 
 const DRIVER: &str = "\
@@ -46,6 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (nodes[1].next) {
         *nodes[1].next = (struct node){0, number};
         total(nodes);
+        struct list list = {nodes};
+        sum(&list);
     }
     free(nodes[1].next);
     free(nodes);
@@ -70,6 +75,10 @@ const TOTAL: &str = "pub unsafe fn total(first: *const ffi::node) -> u32 {
     sum
 }";
 
+const SUM: &str = "pub unsafe fn sum(list: *const ffi::list) -> u32 {
+    unsafe { callee::total((*list).first).wrapping_mul(7).wrapping_add(2) }
+}";
+
 #[test]
 fn memory_before_an_argument_and_behind_other_pointers_makes_calls_different() {
     let repo = Repo::empty();
@@ -80,11 +89,11 @@ fn memory_before_an_argument_and_behind_other_pointers_makes_calls_different() {
     let config = repo.read("implfuzz.toml");
     repo.write("implfuzz.toml", &format!("{config}\n[drivers]\nseconds = 2\n[grade]\nexecutions = 100\n"));
     let mut module = repo.read("rust/src/text.rs");
-    for (name, port) in [("text_room", ROOM), ("total", TOTAL)] {
+    for (name, port) in [("text_room", ROOM), ("total", TOTAL), ("sum", SUM)] {
         plant(&mut module, name, port).unwrap();
     }
     repo.write("rust/src/text.rs", &module);
-    let verify = ["verify", "text_room", "total", "--config", "grade.measure=true", "--format", "json"];
+    let verify = ["verify", "--all", "--config", "grade.measure=true", "--format", "json"];
     let json = repo.run(&verify).json("verify");
     for symbol in json["symbols"].as_array().unwrap() {
         assert!(symbol["in_place"].as_u64() >= Some(100), "{json:#}");
