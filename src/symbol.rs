@@ -214,8 +214,6 @@ pub struct Function {
     /// Comparisons in the body, as text.
     pub comparisons: Vec<Comparison>,
     pub returns: Vec<Returned>,
-    /// Function-local `static` variables.
-    pub local_statics: Vec<String>,
     /// Whether the body accesses `volatile` or atomic memory.
     pub volatile: bool,
     /// Why the function cannot be ported: variadic, `long double`, setjmp, inline asm, …
@@ -253,6 +251,14 @@ pub struct Global {
 }
 
 impl Global {
+    /// A name that tells it from variables of other functions.
+    pub fn full_name(&self) -> String {
+        match &self.local_to {
+            Some(function) => format!("{function}__{}", self.c_name),
+            None => self.c_name.clone(),
+        }
+    }
+
     /// The name of a variable inside a function for the linker, as clang makes it.
     pub fn local_symbol(&self) -> Option<String> {
         self.local_to.as_ref().map(|function| format!("{function}.{}", self.c_name))

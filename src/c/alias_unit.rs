@@ -45,8 +45,7 @@ pub(super) fn alias(module: &str, c_name: &str) -> String {
 
 /// By which other units reach a static variable inside a function, in builds that have [`local_line`].
 pub(super) fn local_alias(global: &Global) -> Option<String> {
-    let function = global.local_to.as_ref()?;
-    Some(alias(&global.module, &format!("{function}__{}", global.c_name)))
+    global.local_to.as_ref().map(|_| alias(&global.module, &global.full_name()))
 }
 
 /// What gives a static variable inside a function its second name: C cannot, so the assembler does. The compiler must not

@@ -149,7 +149,7 @@ impl All {
         never_written::mark(&mut globals, &functions, &behind, &lent);
         let modules = module_of_file(&library.units, &functions, &globals);
         let rust_names: BTreeMap<SymbolKey, String> =
-            globals.iter().map(|(key, global)| (key.clone(), rust_name(global))).collect();
+            globals.iter().map(|(key, global)| (key.clone(), global.full_name())).collect();
         let mut names = Names::count(functions.iter().map(|f| &f.c_name).chain(rust_names.values()));
         functions.sort_by(|a, b| (&a.place.file, a.place.start).cmp(&(&b.place.file, b.place.start)));
         for f in &mut functions {
@@ -289,14 +289,6 @@ fn module_of_file(
         modules.insert(file, module);
     }
     modules
-}
-
-/// The name of a variable on the Rust side, if it is unique.
-fn rust_name(global: &Global) -> String {
-    match &global.local_to {
-        Some(function) => format!("{function}__{}", global.c_name),
-        None => global.c_name.clone(),
-    }
 }
 
 /// Assigns unique names on the Rust side.

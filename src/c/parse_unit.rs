@@ -237,7 +237,6 @@ impl Reader<'_> {
             macros: Vec::new(),
             comparisons: read.comparisons,
             returns: read.returns.into_iter().collect(),
-            local_statics: read.local_statics.iter().map(|variable| variable.name()).collect(),
             volatile: read.volatile,
             unsupported: None,
         };

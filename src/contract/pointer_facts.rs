@@ -190,8 +190,7 @@ impl<'a> FactTable<'a> {
         let Some((name, field)) = to.split_once('.') else { return false };
         let (name, is_word) = (name.trim(), |text: &str| identifiers(text) == [text]);
         let mut globals = function.globals_read.iter().chain(&function.globals_written);
-        let stays = function.local_statics.iter().any(|local| local == name)
-            || function.params.iter().any(|param| param.name == name)
+        let stays = function.params.iter().any(|param| param.name == name)
             || globals.any(|key| self.index.global(key).is_some_and(|global| global.c_name == name));
         is_word(name) && is_word(field.trim()) && !stays
     }

@@ -37,8 +37,8 @@ pub(super) fn globals_where(
             true => String::new(),
             false => format!(" (through `{}`)", callee.c_name),
         };
-        if let Some(name) = callee.local_statics.first() {
-            return Err(format!("keeps state in the local static `{name}`{via}"));
+        if let Some(own) = variables(index, callee).find(|global| global.local_to.is_some()) {
+            return Err(format!("keeps state in the local static `{}`{via}", own.c_name));
         }
         if let Some(name) = lent_to_variadic(index, function, callee) {
             return Err(format!(

@@ -343,27 +343,33 @@ mod tests {
         let all = ["tag", "point", "mixed", "large"].map(named);
         let told = of_arguments([&all[..], &[int("int", true, 32), float(32)]].concat());
         let expected = [
-            "{PART_INTEGER, 0, 0xffffffff000000ffu}",
-            "{PART_FLOATS, 0, 0xffffffffffffffffu}",
-            "{PART_DOUBLE, 1, 0xffffffffffffffffu}",
-            "{PART_INTEGER, 1, 0xffffffffu}",
-            "{PART_STACK, 0, 0xffffffffffffffffu}",
-            "{PART_STACK, 1, 0xffffffffffffffffu}",
-            "{PART_STACK, 2, 0xffu}",
-            "{PART_INTEGER, 2, 0xffffffffu}",
-            "{PART_FLOATS, 2, 0xffffffffu}",
+            "{PART_INTEGER, 0, 0xffffffff000000ffu, 0}",
+            "{PART_FLOATS, 0, 0xffffffffffffffffu, 0}",
+            "{PART_DOUBLE, 1, 0xffffffffffffffffu, 0}",
+            "{PART_INTEGER, 1, 0xffffffffu, 0}",
+            "{PART_STACK, 0, 0xffffffffffffffffu, 0}",
+            "{PART_STACK, 1, 0xffffffffffffffffu, 0}",
+            "{PART_STACK, 2, 0xffu, 0}",
+            "{PART_INTEGER, 2, 0xffffffffu, 0}",
+            "{PART_FLOATS, 2, 0xffffffffu, 0}",
         ];
         assert_eq!(told, expected);
         // The sixth register is free, and the struct needs one; the next one is on the stack.
         let told = of_arguments([vec![int("long", true, 64); 5], vec![named("tag"), named("tag")]].concat());
         assert_eq!(
             told[5..],
-            ["{PART_INTEGER, 5, 0xffffffff000000ffu}", "{PART_STACK, 0, 0xffffffff000000ffu}"]
+            ["{PART_INTEGER, 5, 0xffffffff000000ffu, 0}", "{PART_STACK, 0, 0xffffffff000000ffu, 0}"]
         );
         // Of a union, only the bits with which all members begin are sure to have a value.
         assert_eq!(
             of_arguments(vec![named("tagged")]),
-            ["{PART_INTEGER, 0, 0xffffffffu}", "{PART_INTEGER, 1, 0xffu}"]
+            ["{PART_INTEGER, 0, 0xffffffffu, 0}", "{PART_INTEGER, 1, 0xffu, 0}"]
+        );
+        let pointer =
+            |to| CType { spelling: String::new(), is_const: false, kind: TypeKind::Pointer(Box::new(to)) };
+        assert_eq!(
+            of_arguments(vec![pointer(named("large")), pointer(float(64))]),
+            ["{PART_INTEGER, 0, 0xffffffffffffffffu, 24}", "{PART_INTEGER, 1, 0xffffffffffffffffu, 0}"]
         );
         // Behind what is not known, nothing is.
         assert_eq!(of_arguments(vec![named("packed"), float(64)]), [""; 0]);
@@ -374,7 +380,7 @@ mod tests {
         let told = |key| {
             result(&library(), &named(key)).map(|parts| parts.iter().map(Part::in_c).collect::<Vec<_>>())
         };
-        let mixed = ["{PART_DOUBLE, 0, 0xffffffffffffffffu}", "{PART_INTEGER, 0, 0xffffffffu}"];
+        let mixed = ["{PART_DOUBLE, 0, 0xffffffffffffffffu, 0}", "{PART_INTEGER, 0, 0xffffffffu, 0}"];
         assert_eq!(told("mixed").unwrap(), mixed);
         assert!(["large", "packed", "tagged"].iter().all(|key| told(key).is_none()));
     }

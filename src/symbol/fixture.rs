@@ -38,7 +38,6 @@ pub fn function(name: &str) -> Function {
         macros: Vec::new(),
         comparisons: Vec::new(),
         returns: Vec::new(),
-        local_statics: Vec::new(),
         volatile: false,
         unsupported: None,
     }

@@ -81,11 +81,7 @@ const SUM: &str = "pub unsafe fn sum(list: *const ffi::list) -> u32 {
 
 #[test]
 fn memory_before_an_argument_and_behind_other_pointers_makes_calls_different() {
-    let repo = Repo::empty();
-    for (path, text) in [("text.h", HEADER), ("text.c", LIBRARY), ("fuzz/run.c", DRIVER)] {
-        repo.write(path, text);
-    }
-    repo.run(&["init"]).ok();
+    let repo = Repo::of(&[("text.h", HEADER), ("text.c", LIBRARY), ("fuzz/run.c", DRIVER)]);
     let config = repo.read("implfuzz.toml");
     repo.write("implfuzz.toml", &format!("{config}\n[drivers]\nseconds = 2\n[grade]\nexecutions = 100\n"));
     let mut module = repo.read("rust/src/text.rs");

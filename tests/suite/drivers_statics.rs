@@ -138,11 +138,7 @@ const PORTS: [(&str, &str); 4] = [
 ];
 
 fn repo() -> Repo {
-    let repo = Repo::empty();
-    for (path, text) in [("number.h", HEADER), ("number.c", LIBRARY), ("fuzz/run.c", DRIVER)] {
-        repo.write(path, text);
-    }
-    repo.run(&["init"]).ok();
+    let repo = Repo::of(&[("number.h", HEADER), ("number.c", LIBRARY), ("fuzz/run.c", DRIVER)]);
     let config = repo.read("implfuzz.toml");
     repo.write("implfuzz.toml", &format!("{config}\n[drivers]\nseconds = 2\n[grade]\nexecutions = 100\n"));
     repo
