@@ -140,7 +140,7 @@ fn learned(libraries: &[Value]) -> String {
     let rows: String = measured.iter().map(row).collect();
     format!(
         "\n## Contracts learned from calls\n\n\
-         [`contract --learn`](contracts.md#contracts-learn-from-calls) with the drivers of the table \"In place\", fuzzed for a minute. The harnesses of the functions whose contracts changed are measured before and after.\n\n\
+         [`contract --learn`](contracts.md#correcting-contracts-from-observed-calls) with the drivers of the table \"In place\", fuzzed for a minute. The harnesses of the functions whose contracts changed are measured before and after.\n\n\
          - **watched**: functions whose calls were watched. **borne out**: roles that the C text suggests or calls show, and that no call contradicts. **roles**, **functions**: roles that calls changed, and functions with such a change.\n\
          - **new**, **withdrawn**: functions that got a contract, and functions that lost one, because calls contradict it and show nothing better; drivers judge these.\n\
          - **worked before**, **worked after**: of the functions with a change, those with a working harness. **worse**: those with a working harness before, and none after, because calls contradict their earlier contracts, although these harnesses worked.\n\
@@ -154,10 +154,10 @@ fn learned(libraries: &[Value]) -> String {
 fn head() -> String {
     format!(
         "# Harnesses of real C libraries\n\n\
-         This page measures harnesses, without any port or model. The tool makes a harness for each function for which it can, then runs it on the C original and on mutants of the C function.\n\n\
+         This page measures harnesses, without any port or model. The tool makes a harness for every function that it can call, then runs it on the C original and on mutants of the C function.\n\n\
          A harness *works* if C never differs from itself, C accepts at least {:.0} % of the inputs, and at least {:.0} % of the mutants of the C function are killed within the time limit. \
          Without a working harness, a port can become `verified` only with the help of a [driver](#in-place), or after a person or a model has added a contract or a fuzz target.\n\n\
-         - **tier**: share of the functions in each tier. The tier says how a harness can call a function (A: arguments decoded from the input, B: values from the library's constructors, E: heuristics, C: needs hints, D: cannot be called).\n\
+         - **tier**: share of the functions in each tier. The tier says how a harness can call a function (A: arguments decoded from the input, B: values from the library's constructors, E: heuristics, C: the C text does not show how to call it, so a person or a model must say, D: cannot be called).\n\
          - **with harness**, **working**: share of all functions that have a harness, and that have a working harness. **external**: number of functions that are not `static`. **working of these**: share of the external functions that have a working harness.\n\
          - **equivalent**: number of mutants that compile to the same code as the original; **mutants killed** does not count them. No mutant was marked as equivalent by hand.\n\
          - **seconds each**: time limit for the mutants of one function. **seconds in all**: wall time of `contract --check --all`.\n\n\

@@ -79,9 +79,9 @@ fn foreign(ty: &CType) -> Option<String> {
                 "gets a `{}`, and the C text does not show what it should write there",
                 ty.spelling
             )),
-            _ => Some(format!("gets a `{}`", ty.spelling)),
+            _ => Some(format!("gets a `{}`, which the harness cannot record", ty.spelling)),
         },
-        _ => Some(format!("gets a `{}`", ty.spelling)),
+        _ => Some(format!("gets a `{}`, which the harness cannot record", ty.spelling)),
     }
 }
 

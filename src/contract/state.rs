@@ -157,7 +157,7 @@ fn in_the_way(library: &Library, global: &Global) -> Option<String> {
         return None;
     }
     if !flat(library, &global.ty) {
-        return Some(format!("`{}` is not only numbers", global.ty.spelling));
+        return Some(format!("its type `{}` contains more than numbers", global.ty.spelling));
     }
     let bytes = size(library, &global.ty);
     (bytes > COMPARED).then(|| format!("its {bytes} bytes are too many to compare after every call"))

@@ -401,7 +401,7 @@ fn without_a_lock_all_is_unjudged_and_a_lock_that_cannot_be_read_says_how_to_go_
     let repo = Repo::initialised();
     check(&repo, &[]).ok().shows("3 stubs");
     repo.replace("rust/src/sum.rs", "unimplemented!(\"twice\")", "x << 1");
-    assert_eq!(listed(&repo, 11)[0].2, "implfuzz.lock has no evidence of it");
+    assert_eq!(listed(&repo, 11)[0].2, "implfuzz.lock has no evidence for it");
     repo.write("implfuzz.lock", "version = 7\n");
     check(&repo, &[]).fails(2, &["version 7 is newer"]);
     repo.write("implfuzz.lock", "version = 1\n<<<<<<< a\n");

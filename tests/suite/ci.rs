@@ -106,7 +106,7 @@ fn check_writes_files_and_annotations_that_others_can_read() {
     assert_eq!((passed.properties[0].name.as_str(), passed.properties[0].value.as_str()), ("grade", "weak"));
     let line = line_of(&repo, "pub fn thrice");
     let [rule, message, text] = failure(case(&report, "thrice"));
-    assert_eq!((rule, message), ("unjudged", "implfuzz.lock has no evidence of it"));
+    assert_eq!((rule, message), ("unjudged", "implfuzz.lock has no evidence for it"));
     assert!(text.starts_with(&format!("{MODULE}:{line}: thrice: unjudged: ")), "{text}");
     assert!(text.contains("help: cargo implfuzz verify thrice"), "{text}");
 
@@ -117,7 +117,7 @@ fn check_writes_files_and_annotations_that_others_can_read() {
 
     let ran = on_github(&repo, &args);
     let said = format!(
-        "::error file={MODULE},line={line},title=thrice%3A unjudged::implfuzz.lock has no evidence of it%0A\
+        "::error file={MODULE},line={line},title=thrice%3A unjudged::implfuzz.lock has no evidence for it%0A\
          help: cargo implfuzz verify thrice"
     );
     assert_eq!(annotations(&ran), [said]);

@@ -48,7 +48,7 @@ fn a_commit_is_judged_by_what_is_staged() {
     let line = format!("{MODULE}:7: twice: ");
     blocked(
         &repo,
-        &[&line, "unjudged: implfuzz.lock has no evidence of it", "help: cargo implfuzz verify twice"],
+        &[&line, "unjudged: implfuzz.lock has no evidence for it", "help: cargo implfuzz verify twice"],
     );
     judge(&repo);
     blocked(

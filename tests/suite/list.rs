@@ -50,16 +50,16 @@ fn people_get_a_line_per_function() {
     let repo = repo();
     let ran = repo.run(&["list"]);
     insta::assert_snapshot!(ran.ok().stdout, @r"
-    #  symbol      C         tier  in  out  unit     Rust  harness
-    1  apply       all.c:13  E      1    0           stub  yes, with C's signature
-    2  step        all.c:9   A      1    0           stub  yes
-    3  bump        all.c:14  A      0    2           stub  yes
-    4  even        all.c:11  A      1    1  cycle 1  stub  yes
-    5  odd         all.c:12  A      1    1  cycle 1  stub  yes
-    6  is_null     all.c:21  C      0    0           stub  not yet: `hidden` points to `struct hidden`: a handle
-    7  node_new    all.c:15  B      0    0           stub  yes, with C's signature
-    8  node_value  all.c:20  B      0    0           stub  yes, with C's signature
-    9  total       all.c:22  D      0    0           -     not portable: variadic
+    #  symbol      C         tier  in  out  cycle  Rust  harness
+    1  apply       all.c:13  E      1    0         stub  yes, with C's signature
+    2  step        all.c:9   A      1    0         stub  yes
+    3  bump        all.c:14  A      0    2         stub  yes
+    4  even        all.c:11  A      1    1      1  stub  yes
+    5  odd         all.c:12  A      1    1      1  stub  yes
+    6  is_null     all.c:21  C      0    0         stub  not yet: `hidden` points to `struct hidden`, which a harness cannot create
+    7  node_new    all.c:15  B      0    0         stub  yes, with C's signature
+    8  node_value  all.c:20  B      0    0         stub  yes, with C's signature
+    9  total       all.c:22  D      0    0         -     not portable: variadic
 
     9 functions: 4 A, 2 B, 1 E, 1 C, 1 D; 7 with a harness, 0 ported
     ");

@@ -83,7 +83,7 @@ fn what_c_does_wrong_is_told_and_kept_and_no_port_is_blamed() {
 fn of_c_is_listed_apart_shown_and_run_again(repo: &Repo, of_c: &BTreeMap<String, Value>) {
     assert_eq!(listed(repo, &[]).len(), 0);
     let all = listed(repo, &["--c-bugs"]);
-    let said = format!("no finding about a port; {} of the C library", all.len());
+    let said = format!("no finding about a port; {} C fault", all.len());
     repo.run(&["findings", "list"]).ok().shows(&said);
     assert!(all.len() >= 5, "{all:?}");
     assert!(all.iter().all(|one| one["side"] == "c"), "{all:?}");

@@ -3,6 +3,7 @@
 use crate::cli::filter;
 use crate::cli::session::Session;
 use crate::cli::tables::source_diagnostics::places;
+use crate::count::count;
 use crate::error::{ExitCode, Result};
 use crate::fuzz::confirm::Once;
 use crate::judge::Judge;
@@ -110,7 +111,7 @@ fn list(session: &Session, symbols: &[String], (side, verdict): (Side, Option<Sa
             .left(if side == Side::C { "a model says" } else { "state" }, |kept| state(kept));
         let more = match of_c {
             0 => String::new(),
-            n => format!("{n} of the C library: cargo implfuzz findings list --c-bugs\n"),
+            n => format!("{}: cargo implfuzz findings list --c-bugs\n", count(n, "C fault")),
         };
         match all.is_empty() {
             true if of_c > 0 => format!("no finding about a port; {more}"),

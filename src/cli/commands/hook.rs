@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// Install, remove or run the git hook that checks each commit
 ///
-/// The hook refuses a commit if, in it, a port has become a stub, fails the audit, has no evidence that fits the tree, or has a
+/// The hook refuses a commit in which a port has become a stub, fails the audit, has no evidence that fits the tree, or has a
 /// grade below `check.least`. Functions that were never ported may stay stubs.
 ///
 /// The hook checks the staged files: it checks out the index into a temporary directory and does not touch the working

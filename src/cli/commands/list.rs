@@ -16,9 +16,9 @@ use serde_json::json;
 /// List the functions of the C library in porting order, with their tiers
 ///
 /// The tier says how a harness can call a function. From the easiest to the hardest: A: it decodes the arguments from the input;
-/// B: it gets values from the library's own constructors; E: it needs heuristics (unknown sizes, callbacks, `void *`); C: it
-/// needs hints from a person; D: it cannot call the function. `-v` shows the reason for each tier, and the full definition of
-/// each symbol that `--kind` lists.
+/// B: it gets values from the library's own constructors; E: it needs heuristics (unknown sizes, callbacks, `void *`); C: the
+/// C text does not show how to call it, so a person or a model must say; D: it cannot call the function. `-v` shows the reason
+/// for each tier, and the full definition of each symbol that `--kind` lists.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Show only symbols that match a pattern: a symbol, a C name, a file or file:name; `*` matches any text
@@ -96,7 +96,7 @@ fn functions(rows: &[Row], reasons: bool) -> String {
     let cycles = rows.iter().any(|row| row.cycle.is_some());
     let has_drivers = rows.iter().any(|row| row.drivers.is_some());
     let is_recalled = rows.iter().any(|row| row.last_run.is_some());
-    let unit = |row: &Row| row.cycle.map_or_else(String::new, |cycle| format!("cycle {cycle}"));
+    let cycle = |row: &&Row| row.cycle.map_or_else(String::new, |cycle| cycle.to_string());
     Table::of(rows)
         .right("#", |row| row.order.to_string())
         .left("symbol", |row| row.symbol.to_string())
@@ -104,7 +104,7 @@ fn functions(rows: &[Row], reasons: bool) -> String {
         .left("tier", |row| row.tier.to_string())
         .right("in", |row| row.fan_in.to_string())
         .right("out", |row| row.fan_out.to_string())
-        .left_if(cycles, "unit", |row| unit(row))
+        .right_if(cycles, "cycle", cycle)
         .left("Rust", |row| row.state.unwrap_or("-").to_owned())
         .left("harness", |row| row.harness.clone())
         .left_if(has_drivers, "drivers", |row| row.drivers.clone().unwrap_or_default())

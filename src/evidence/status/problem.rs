@@ -91,7 +91,7 @@ impl Problem {
     }
 
     pub(super) fn unjudged() -> Self {
-        Self::new(Trouble::Unjudged, format!("{LOCK_FILE} has no evidence of it"))
+        Self::new(Trouble::Unjudged, format!("{LOCK_FILE} has no evidence for it"))
     }
 
     pub(super) fn stub() -> Self {

@@ -77,7 +77,7 @@ impl Rule {
                  the contract or the Rust text. Run `cargo implfuzz verify --stale` and commit implfuzz.lock."
             }
             Self::Unjudged => {
-                "implfuzz.lock has no evidence of the port. Run `cargo implfuzz verify --stale` and commit \
+                "implfuzz.lock has no evidence for the port. Run `cargo implfuzz verify --stale` and commit \
                  implfuzz.lock."
             }
             Self::BelowLeast => {

@@ -85,7 +85,7 @@ pub fn table(outcome: &Outcome, functions: usize) -> String {
     }
     if !outcome.behind.is_empty() {
         text += &format!(
-            "not asked about, because only functions without a driver lead to them, or none: {}\n",
+            "not asked about, because they can be reached only through functions for which the model found no driver, or not at all: {}\n",
             listed(&outcome.behind)
         );
     }

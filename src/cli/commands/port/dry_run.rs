@@ -15,7 +15,7 @@ use crate::store::Store;
 use serde_json::{Value, json};
 
 /// Said where `--safer` has nothing to do.
-pub const NOTHING_SAFER: &str = "there is no port to make safer: of the ports that hold, none has `unsafe` code, or no model \
+pub const NOTHING_SAFER: &str = "there is no port to make safer: of the ports that pass, none has `unsafe` code, or no model \
     found a safer one (`cargo implfuzz memory forget` lets it ask again)\n";
 
 /// Prints the plan of a run over `wanted`.

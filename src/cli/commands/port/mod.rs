@@ -39,7 +39,7 @@ pub struct Args {
     jobs: NonZeroUsize,
     #[command(flatten)]
     narrow: Narrow,
-    /// Port functions again; keep the old port unless the new one is accepted
+    /// Port functions again; keep the old port unless the new one is accepted with a grade that is no worse
     #[arg(long)]
     redo: bool,
     /// With --redo: only functions whose ports have `unsafe` code; keep the old port unless the new one has less of it and

@@ -34,8 +34,8 @@ pub struct Args {
     /// boundary), or a comma-separated list
     #[arg(long, value_name = "CONTEXT", default_value = "benchmark")]
     context: TestGenContext,
-    /// Number or hash prefix of the configuration, or `current` [default: the best-scoring configuration in this context for
-    /// the kind of function; but until the current configuration (or else the built-in one) has a score there, that one]
+    /// Number or hash prefix of the configuration, or `current` [default: the current configuration until it has a score in
+    /// this context; then the one that scores best for the kind of function, or else for all kinds]
     #[arg(long, value_name = "ID")]
     with: Option<String>,
     /// Do not write a test file or seeds
