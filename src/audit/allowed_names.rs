@@ -3,6 +3,7 @@
 
 use super::Rule;
 use crate::libc_facts::{self as libc, ForPorts};
+use crate::rust::macro_names::STD_MACROS;
 
 /// A refusal: the rule and the reason.
 pub(super) type Refusal = (Rule, String);
@@ -58,16 +59,9 @@ pub(super) fn std_path(root: &str, path: &[String]) -> Result<(), Refusal> {
     }
 }
 
-/// Macros of Rust's own libraries that need no import, or that `core` and `std` have at their root.
-#[rustfmt::skip]
-const MACROS: &[&str] = &[
-    "assert", "assert_eq", "assert_ne", "compile_error", "concat", "format", "format_args", "matches", "panic",
-    "unreachable", "vec", "write", "writeln",
-];
-
 /// Whether a macro of Rust's own libraries has this name.
 pub(super) fn is_macro(name: &str) -> bool {
-    MACROS.contains(&name) || macro_refusal(name).is_some()
+    STD_MACROS.contains(&name) || macro_refusal(name).is_some()
 }
 
 fn why_not(module: &str) -> &'static str {

@@ -11,6 +11,7 @@ use super::tokens::{
 };
 use super::{Allowed, Candidate, Problems, Rule};
 use crate::rust::item::{item_name, mentions, plain};
+use crate::rust::macro_names::BEFORE_NOT;
 use crate::rust::nonlocal_items;
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -28,8 +29,15 @@ pub(super) fn check(
     let has_unsafe = mentions(tokens.clone(), "unsafe");
     let interior = interior(tokens.clone(), &own);
     let bound = bound(items);
-    let mut reader =
-        Reader { port: Some((candidate, allowed)), problems, has_unsafe, interior, bound, in_macro: false };
+    let mut reader = Reader {
+        port: Some((candidate, allowed)),
+        problems,
+        has_unsafe,
+        interior,
+        bound,
+        in_macro: false,
+        in_arguments: false,
+    };
     reader.stream(tokens);
 }
 
@@ -74,6 +82,7 @@ pub(super) fn problems_beside(items: &[&syn::Item]) -> Vec<(usize, Refusal)> {
             interior,
             bound: BTreeSet::new(),
             in_macro: false,
+            in_arguments: false,
         };
         reader.stream(tokens);
     }
@@ -91,6 +100,8 @@ struct Reader<'w, 'p> {
     bound: BTreeSet<String>,
     /// Whether this is the definition of a macro, or what one is called with: it could put the words together.
     in_macro: bool,
+    /// Whether a macro is called with this: it could also drop what stands before a word.
+    in_arguments: bool,
 }
 
 impl Reader<'_, '_> {
@@ -211,7 +222,7 @@ impl Reader<'_, '_> {
         let after = &here[read..];
         let is_member = matches!(before, Some(TokenTree::Punct(mark)) if mark.as_char() == '.');
         let is_declared = matches!(before, Some(TokenTree::Ident(word)) if word == "fn");
-        let how = if begins_call_of_macro(after) && !comes_before_not(first) {
+        let how = if begins_call_of_macro(after) && !BEFORE_NOT.iter().any(|keyword| first == keyword) {
             How::Macro
         } else if is_member || is_declared || (names.len() == 1 && self.bound.contains(&names[0])) {
             How::Named
@@ -231,12 +242,14 @@ impl Reader<'_, '_> {
             let reason = "the address of `errno` is for nothing but `*libc::__errno_location()`";
             self.refuse(first.span(), Some((Rule::State, reason.to_owned())));
         }
-        if self.in_macro && !is_member && names.len() == 1 && how != How::Macro {
-            let refusal = allowed_names::macro_refusal(last);
-            let reason = |(rule, _)| {
-                (rule, format!("`{last}` in the text of a macro could be put together to `{last}!`"))
-            };
-            self.refuse(first.span(), refusal.map(reason));
+        let is_alone = !is_member && names.len() == 1;
+        if self.in_macro && (is_alone || self.in_arguments) && how != How::Macro {
+            for name in &names {
+                let reason = |(rule, _)| {
+                    (rule, format!("`{name}` in the text of a macro could be put together to `{name}!`"))
+                };
+                self.refuse(first.span(), allowed_names::macro_refusal(name).map(reason));
+            }
         }
         self.judge(&names, how, first.span());
         if how == How::Macro {
@@ -256,13 +269,14 @@ impl Reader<'_, '_> {
             let reason = format!("`{declared}!` is a macro of Rust's own libraries: rename it");
             self.refuse(declared.span(), Some((Rule::Macro, reason)));
         }
-        let before = self.in_macro;
+        let before = (self.in_macro, self.in_arguments);
         self.in_macro |= !allowed_names::is_macro(name);
-        if self.in_macro && declared.is_none() {
+        self.in_arguments |= self.in_macro && declared.is_none();
+        if self.in_arguments {
             self.refuse(group.span(), refused_mark(group.stream()));
         }
         self.stream(group.stream());
-        self.in_macro = before;
+        (self.in_macro, self.in_arguments) = before;
         if declared.is_some() { 2 } else { 1 }
     }
 
@@ -352,9 +366,4 @@ fn refused_extern(after: &[TokenTree]) -> Option<Refusal> {
         _ => "an `extern` block binds C functions; a port may not",
     };
     Some((Rule::Item, reason.to_owned()))
-}
-
-/// Whether it is a keyword before an expression: `!` behind it negates. No macro has such a name but a raw one.
-fn comes_before_not(word: &Ident) -> bool {
-    ["break", "else", "if", "in", "match", "move", "return", "while"].iter().any(|keyword| word == keyword)
 }

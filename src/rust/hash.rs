@@ -3,6 +3,7 @@
 //! and compare hashes.
 
 use super::item::{PRIMITIVE, item_name, plain, use_leaves};
+use super::macro_names::{BEFORE_NOT, STD_MACROS};
 use super::nonlocal_items;
 use crate::digest::hex;
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
@@ -237,23 +238,24 @@ struct Text {
     tokens: String,
     /// Ranges of names in `tokens`: identifiers, and possible names in format strings.
     names: Vec<Range<usize>>,
-    /// Names in strings that are spelled with escapes.
-    escaped: Vec<String>,
+    /// Names in strings that are spelled with escapes, and those of fields and methods in the arguments of a macro, which can
+    /// drop the dot before them.
+    more: Vec<String>,
 }
 
 impl Text {
     fn of(tokens: TokenStream) -> Self {
         let mut text = Self::default();
-        text.add(tokens);
+        text.add(tokens, false);
         text
     }
 
     fn names(&self) -> impl Iterator<Item = &str> {
         let plain = self.names.iter().map(|range| &self.tokens[range.clone()]);
-        plain.chain(self.escaped.iter().map(String::as_str))
+        plain.chain(self.more.iter().map(String::as_str))
     }
 
-    /// The names that do not follow a dot.
+    /// The names that do not follow a dot, or that a macro may take from behind one.
     fn free_names(&self) -> impl Iterator<Item = &str> {
         let is_member = |range: &&Range<usize>| {
             let before = &self.tokens[..range.start];
@@ -261,16 +263,20 @@ impl Text {
         };
         let free =
             self.names.iter().filter(move |range| !is_member(range)).map(|range| &self.tokens[range.clone()]);
-        free.chain(self.escaped.iter().map(String::as_str))
+        free.chain(self.more.iter().map(String::as_str))
     }
 
-    fn add(&mut self, tokens: TokenStream) {
+    fn add(&mut self, tokens: TokenStream, in_macro: bool) {
         let mut tokens = without_docs(tokens).into_iter().peekable();
         let mut run = String::new();
+        // The name before this token, and whether it is that of a macro that is called.
+        let (mut called, mut is_called) = (None::<Range<usize>>, false);
         while let Some(token) = tokens.next() {
             if let TokenTree::Punct(punct) = &token {
                 run.push(punct.as_char());
                 let goes_on = punct.spacing() == Spacing::Joint;
+                is_called = run == "!" && called.is_some() && !is_called;
+                called = called.filter(|_| is_called);
                 if !(goes_on && matches!(tokens.peek(), Some(TokenTree::Punct(_)))) {
                     self.operators(&run);
                     run.clear();
@@ -288,18 +294,29 @@ impl Text {
                     let inner = group.stream();
                     // Dropping the group avoids a copy of its shared tokens.
                     drop(group);
+                    let name = called.take().filter(|_| is_called);
+                    let is_own = name.is_some_and(|name| !STD_MACROS.contains(&&self.tokens[name]));
                     self.line(&open);
-                    self.add(inner);
+                    self.add(inner, in_macro || is_own);
                     self.line(&close);
                 }
                 TokenTree::Literal(literal) => {
+                    called = None;
                     let start = self.line(&literal);
                     self.words(start);
                 }
                 other => {
                     let start = self.line(&other);
                     let raw = if self.tokens[start..].starts_with("r#") { 2 } else { 0 };
-                    self.names.push(start + raw..self.tokens.len() - END.len());
+                    let name = start + raw..self.tokens.len() - END.len();
+                    if in_macro && self.tokens[..start].ends_with(MEMBER) {
+                        self.more.push(self.tokens[name.clone()].to_owned());
+                    }
+                    is_called = false;
+                    // `!` behind a keyword negates.
+                    let is_macro = !BEFORE_NOT.contains(&&self.tokens[name.clone()]);
+                    called = Some(name.clone()).filter(|_| is_macro);
+                    self.names.push(name);
                 }
             }
         }
@@ -330,7 +347,7 @@ impl Text {
         if literal.contains('\\') {
             let value = syn::parse_str::<syn::LitStr>(literal).map(|text| text.value()).unwrap_or_default();
             if value.contains('{') {
-                self.escaped.extend(words_of(&value).map(str::to_owned));
+                self.more.extend(words_of(&value).map(str::to_owned));
             }
         } else if literal.contains('{') {
             let place = |word: &str| word.as_ptr() as usize - literal.as_ptr() as usize + start;
@@ -412,6 +429,16 @@ mod tests {
         let names = Index::of(&file).mentioned(&file, 0);
         assert!(["div", "sub"].iter().all(|name| names.contains(*name)), "{names:?}");
         assert!(!["add", "mul", "min", "b"].iter().any(|name| names.contains(*name)), "{names:?}");
+    }
+
+    #[test]
+    fn a_macro_of_the_port_can_take_a_name_from_behind_a_dot() {
+        let text = "macro_rules! go { ($x:ident.$f:ident, $a:expr) => { $f($a) } }\n\
+            pub fn f(s: S) { go!(x.kit_sum, go!([y.kit_go], 1)); assert!(s.len > 1 || !(s.add)); if !(s.mul) {} }";
+        let file = parse(text).unwrap();
+        let names = Index::of(&file).mentioned(&file, 1);
+        assert!(["kit_sum", "kit_go"].iter().all(|name| names.contains(*name)), "{names:?}");
+        assert!(!["len", "add", "mul"].iter().any(|name| names.contains(*name)), "{names:?}");
     }
 
     #[test]

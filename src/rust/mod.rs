@@ -2,6 +2,7 @@
 //! signatures and shims. Nothing here runs a compiler; `audit` decides whether a candidate may be accepted.
 
 pub mod item;
+pub mod macro_names;
 pub mod hash;
 pub mod nonlocal_items;
 pub mod splice;

@@ -23,6 +23,16 @@ fn macros_of_the_reply_hide_nothing() {
             "could be put together to `env!`",
         ),
         (
+            "macro_rules! m { ($x:ident . $a:tt, $n:tt, $g:tt) => { $a $n $g } } HEAD { u32::from(m!(x.cfg, !, (fuzzing))) }",
+            Rule::System,
+            "could be put together to `cfg!`",
+        ),
+        (
+            "macro_rules! m { ($x:ident :: $a:tt, $n:tt, $g:tt) => { $a $n $g } } HEAD { u32::from(m!(x::cfg, !, (fuzzing))) }",
+            Rule::System,
+            "could be put together to `cfg!`",
+        ),
+        (
             "macro_rules! m { ($a:tt) => { # $a fn f() {} } } HEAD { m!([cfg(fuzzing)]); 1 }",
             Rule::Attribute,
             "begins no attribute",

@@ -91,7 +91,7 @@ pub fn refused(linkage: &Linkage) -> Option<String> {
 }
 
 /// The functions that a port still runs as C: those that its text names and those that its compiled code reaches.
-pub fn still_c(named: Vec<SymbolName>, linkage: &Linkage) -> Vec<SymbolName> {
-    let all: BTreeSet<SymbolName> = named.into_iter().chain(linkage.reaches_c.iter().cloned()).collect();
+pub fn still_c(named: Vec<SymbolName>, reached: &[SymbolName]) -> Vec<SymbolName> {
+    let all: BTreeSet<SymbolName> = named.into_iter().chain(reached.iter().cloned()).collect();
     all.into_iter().collect()
 }

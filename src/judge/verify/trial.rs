@@ -161,7 +161,7 @@ impl<'p> Trial<'p> {
     /// judge stays so.
     pub fn prepare(&mut self, linked: &Linked, grounds: &Grounds, judge: &Judge) -> Result<()> {
         let linkage = linked.linkage(self.planned)?;
-        self.callees_in_c = proofs::still_c(judge.callees_in_c(self.planned)?, &linkage);
+        self.callees_in_c = proofs::still_c(judge.callees_in_c(self.planned)?, &linkage.reaches_c);
         let differs = grounds.unsound(self.planned).map(|why| Outcome::without_run(Grade::Unverifiable, why));
         let refused = || proofs::refused(&linkage).map(|why| Outcome::without_run(Grade::Refuted, why));
         let copy = judge.project.workspace.overlay().join(format!("src/{}.rs", self.planned.function.module));

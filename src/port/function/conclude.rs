@@ -3,6 +3,7 @@
 use crate::contract::types::Judgeable;
 use crate::error::Result;
 use crate::judge::Outcome;
+use crate::judge::proofs;
 use crate::judge::verify::{self, Judgement};
 use crate::port::function::result::{Accepted, End, PortResult};
 use crate::port::function::session::Session;
@@ -102,12 +103,12 @@ impl<'p> Session<'p> {
 
     /// Puts an accepted port into the tree and judges it there. The previous port comes back if it had a better grade.
     pub fn accept(&mut self, planned: &FunctionPlan, port: Accepted) -> Result<PortResult> {
-        let Accepted { module, verdict, apart, in_place, by } = port;
+        let Accepted { module, verdict, apart, in_place, reaches_c, by } = port;
         let before = verify::known(self.project, self.store, &[planned])?.pop();
         let before = before.map_or(Grade::Stub, |known| known.grade);
         let old = self.project.module(&planned.function.module)?;
         self.put(planned, &module)?;
-        let callees_in_c = self.judge.callees_in_c(planned)?;
+        let callees_in_c = proofs::still_c(self.judge.callees_in_c(planned)?, &reaches_c);
         let proofs = Proofs { apart, ..self.grounds.proofs(&self.judge, planned, &verdict)? };
         let place = in_place.as_ref().map(|found| {
             found.joined(&proofs, (self.grounds.adequacy(planned), self.grounds.unsound(planned)))

@@ -15,6 +15,8 @@ pub struct Accepted {
     pub apart: Measured<Share>,
     /// What drivers' executions say of it.
     pub in_place: Option<Evidence>,
+    /// The functions of C that its compiled code reaches.
+    pub reaches_c: Vec<SymbolName>,
     /// The author: a model's name, or c2rust.
     pub by: String,
 }

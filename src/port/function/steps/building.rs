@@ -36,7 +36,9 @@ impl<'p> FunctionPort<'p> {
             Built::Binary(path) => {
                 let linkage = Linked::read(&session.judge, &[&path])?.linkage(self.planned)?;
                 self.binary = Some(path);
-                Ok(Some(self.linked(session, &linkage)))
+                let outcome = self.linked(session, &linkage);
+                self.reaches_c = linkage.reaches_c;
+                Ok(Some(outcome))
             }
             Built::Stopped(reason) => {
                 self.feedback = Some(feedback::stopped_compiler(&reason));

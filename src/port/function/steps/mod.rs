@@ -33,6 +33,7 @@ use crate::rust::splice::{Spliced, replace_fn, split};
 use crate::rust::stub_text::stub;
 use crate::rust::unport::back_to_stub;
 use crate::rust::unsafe_code::{UnsafeCode, hiding};
+use crate::symbol::SymbolName;
 use crate::verdict::{Finding, Verdict};
 use in_place::InPlace;
 use std::path::PathBuf;
@@ -60,6 +61,8 @@ pub struct FunctionPort<'p> {
     /// The module's text with the candidate spliced in.
     spliced: String,
     binary: Option<PathBuf>,
+    /// The functions of C that the code in the binary reaches.
+    reaches_c: Vec<SymbolName>,
     /// The session's count of accepted ports when the candidate was last spliced.
     tree: u64,
     /// The verdict of the loop's run on this binary, if its budget covered that of the acceptance run.
@@ -114,6 +117,7 @@ impl<'p> FunctionPort<'p> {
             state,
             spliced: String::new(),
             binary: None,
+            reaches_c: Vec::new(),
             tree: 0,
             looped: None,
             feedback: None,
@@ -191,7 +195,8 @@ impl<'p> FunctionPort<'p> {
         };
         let module = self.spliced.clone();
         let in_place = self.in_place.take().map(|found| found.evidence);
-        session.accept(self.planned, Accepted { module, verdict, apart, in_place, by }).map(Some)
+        let reaches_c = self.reaches_c.clone();
+        session.accept(self.planned, Accepted { module, verdict, apart, in_place, reaches_c, by }).map(Some)
     }
 
     /// The maker of the last candidate, or of the last reply without one.
