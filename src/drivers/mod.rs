@@ -266,7 +266,7 @@ impl<'p> Work<'p> {
         let files = library.units.iter().map(|unit| &unit.file.0).chain([&driver.file]);
         let files: Vec<String> = files.map(ToString::to_string).collect();
         let of_units = library.units.iter().flat_map(|unit| &unit.flags);
-        of_parts([drivers_hash(self.root.as_std_path(), &config, &files)].iter().chain(of_units))
+        of_parts([drivers_hash(self.root.as_std_path(), &config, &[], &files)].iter().chain(of_units))
     }
 
     fn place<'a>(&'a self, dir: &'a Path) -> Result<BuildSite<'a>> {

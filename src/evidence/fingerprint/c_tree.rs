@@ -1,6 +1,7 @@
 //! The C files of a library as they stand in the tree, in chunks, and which files each unit sees. Read without a
 //! preprocessor: an `#include` counts in whichever branch it stands.
 
+use super::header_folders::{FOLDERS, header_folders};
 use crate::c::text::{Chunk, chunks};
 use crate::digest::{of_parts, sha256};
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
@@ -43,20 +44,22 @@ pub struct CTree {
     pub(super) files: Vec<CFile>,
     paths: HashMap<String, Option<usize>>,
     pub(super) units: Vec<Unit>,
+    /// Where drivers look for headers.
+    pub header_folders: Vec<String>,
     /// Where each macro is defined.
     pub(super) macros: HashMap<String, Vec<Spot>>,
 }
 
-/// Flags that bring in a folder to look for headers, or a header; the longer before what they begin with.
-const FOLDERS: [&str; 4] = ["-iquote", "-I", "-isystem", "-idirafter"];
+/// Flags that bring in a header.
 const HEADERS: &[&str] = &["-include", "-imacros"];
 
 impl CTree {
     /// Reads the units and what they include below `root`. A file that is not there has no chunks: what was in it is
     /// missed where it is looked for.
     pub fn read(root: &Path, units: &[UnitFlags]) -> Self {
-        let mut tree =
-            Self { files: Vec::new(), paths: HashMap::new(), units: Vec::new(), macros: HashMap::new() };
+        let header_folders = header_folders(units.iter().map(|unit| (unit.file.as_str(), &unit.flags[..])));
+        let (files, paths, macros) = (Vec::new(), HashMap::new(), HashMap::new());
+        let mut tree = Self { files, paths, units: Vec::new(), header_folders, macros };
         tree.read_ahead(root, units);
         for unit in units {
             let path = plain(&unit.file);

@@ -1,20 +1,22 @@
 //! What a verdict in place is about, beside C and the port: the drivers, and how they are built.
 
 use super::crate_files::ABSENT;
+use super::header_folders::{folders_of, values};
 use crate::c::text::chunks;
 use crate::config::Config;
 use crate::digest::of_parts;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-/// The hash of drivers, of the files that they include by name, and of what they are linked with; empty where there are
-/// none. Their inputs are left out: each judgement may find more.
-pub fn drivers_hash(root: &Path, config: &Config, files: &[String]) -> String {
+/// The hash of drivers, of the files of the repository that they include by name, and of what they are linked with; empty
+/// where there are none. `folders` are the library's `header_folders`. The drivers' inputs are left out: each judgement may
+/// find more.
+pub fn drivers_hash(root: &Path, config: &Config, folders: &[String], files: &[String]) -> String {
     if files.is_empty() {
         return String::new();
     }
     let settings = &config.drivers;
-    let texts = driver_texts(root, config, files);
+    let texts = driver_texts(root, config, folders, files);
     let words =
         settings.link.iter().chain(&settings.flags).map(|word| word.strip_prefix('@').unwrap_or(word));
     let linked = words.map(|word| root.join(word)).filter(|path| path.is_file());
@@ -49,17 +51,21 @@ fn meaning(path: &Path, text: Vec<u8>) -> Vec<u8> {
     of_parts(order.chain(chunks.iter().map(|chunk| &chunk.hash))).into_bytes()
 }
 
-/// The texts of drivers, and of all files that they include by name, as far as these are found.
-pub fn driver_texts(root: &Path, config: &Config, files: &[String]) -> BTreeMap<PathBuf, Vec<u8>> {
-    let settings = &config.drivers;
-    let folders = settings.flags.iter().filter_map(|flag| flag.strip_prefix("-I")).map(|dir| root.join(dir));
-    let folders: Vec<PathBuf> = folders.chain([root.to_owned()]).collect();
+/// The texts of drivers, and of all files of the repository that they include by name, as far as these are found.
+/// `folders` are the library's `header_folders`.
+pub fn driver_texts(
+    root: &Path,
+    config: &Config,
+    folders: &[String],
+    files: &[String],
+) -> BTreeMap<PathBuf, Vec<u8>> {
+    let flags = &config.drivers.flags;
+    let folders = folders_of(flags).into_iter().chain([".".to_owned()]).chain(folders.iter().cloned());
+    let folders: Vec<PathBuf> =
+        folders.filter_map(|folder| inside(&folder)).map(|folder| root.join(folder)).collect();
     let mut texts = BTreeMap::new();
-    // What a flag includes is a word of its own, or stands in the same one.
-    let flags = &settings.flags;
-    let behind = flags.windows(2).filter(|pair| pair[0] == "-include").map(|pair| pair[1].as_str());
-    let same = flags.iter().filter_map(|flag| flag.strip_prefix("-include"));
-    let by_flags = behind.chain(same).map(|file| root.join(file)).filter(|path| path.is_file());
+    let by_flags =
+        values(flags, &["-include", "-imacros"]).map(|file| root.join(file)).filter(|path| path.is_file());
     let mut open: Vec<PathBuf> = files.iter().map(|file| root.join(file)).chain(by_flags).collect();
     while let Some(path) = open.pop() {
         if texts.contains_key(&path) {
@@ -70,6 +76,21 @@ pub fn driver_texts(root: &Path, config: &Config, files: &[String]) -> BTreeMap<
         texts.insert(path, text);
     }
     texts
+}
+
+/// A folder of the repository without `.` and `x/..`, so that the path of a file does not depend on how it was found. None
+/// for others: what lies there is another thing on another machine.
+fn inside(folder: &str) -> Option<PathBuf> {
+    let mut path = PathBuf::new();
+    for part in Path::new(folder).components() {
+        match part {
+            Component::CurDir => {}
+            Component::Normal(name) => path.push(name),
+            Component::ParentDir if path.pop() => {}
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    (!path.starts_with(".implfuzz")).then_some(path)
 }
 
 /// The files that a text includes, where they are found.
@@ -92,6 +113,7 @@ fn included(path: &Path, text: &[u8], folders: &[PathBuf]) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::header_folders::header_folders;
     use super::*;
 
     #[test]
@@ -112,7 +134,8 @@ mod tests {
         let mut config = Config::default();
         config.drivers.flags = words(&["-Iinc", "-include", "fuzz/before.h"]);
         config.drivers.link = words(&["helper.o", "-lm"]);
-        let hash = || drivers_hash(dir.path(), &config, &words(&["fuzz/a.c"]));
+        let hash_of = |config: &Config| drivers_hash(dir.path(), config, &[], &words(&["fuzz/a.c"]));
+        let hash = || hash_of(&config);
         let before = hash();
         let edits = [("fuzz/common.h", "x"), ("inc/far.h", "x"), ("fuzz/before.h", "x"), ("helper.o", "y")];
         for (file, text) in edits.into_iter().chain([("fuzz/a.c", "")]) {
@@ -142,16 +165,48 @@ mod tests {
         let mut by_file = config.clone();
         by_file.drivers.flags = words(&["@flags"]);
         write("flags", "-DA");
-        let before = drivers_hash(dir.path(), &by_file, &words(&["fuzz/a.c"]));
+        let before = hash_of(&by_file);
         write("flags", "-DB");
-        assert_ne!(drivers_hash(dir.path(), &by_file, &words(&["fuzz/a.c"])), before);
+        assert_ne!(hash_of(&by_file), before);
         let mut other = config.clone();
         other.fuzz.fail_allocations = true;
-        assert_ne!(drivers_hash(dir.path(), &other, &words(&["fuzz/a.c"])), before);
+        assert_ne!(hash_of(&other), before);
         let mut moved = config.clone();
         moved.drivers.flags = words(&["-Iinc", "-include", "fuzz/before.h", "helper.o"]);
         moved.drivers.link = words(&["-lm"]);
-        assert_ne!(drivers_hash(dir.path(), &moved, &words(&["fuzz/a.c"])), before);
-        assert_eq!(drivers_hash(dir.path(), &config, &[]), "");
+        assert_ne!(hash_of(&moved), before);
+        assert_eq!(drivers_hash(dir.path(), &config, &[], &[]), "");
+    }
+
+    #[test]
+    fn headers_are_found_where_the_build_looks_for_them() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let write = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            std::fs::write(path, text).expect("written");
+        };
+        let names = ["two/a.h", "quoted/b.h", "system/c.h", "of_unit/d.h", "src/e.h", "macros/f.h"];
+        names.iter().for_each(|name| write(name, ""));
+        write(
+            "fuzz/a.c",
+            "#include \"a.h\"\n#include \"b.h\"\n#include <c.h>\n#include <d.h>\n#include \"e.h\"\n",
+        );
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let mut config = Config::default();
+        let flags =
+            ["-I", "two", "-iquote./quoted", "-isystem", "system", "-imacros", "macros/f.h", "-I/usr"];
+        config.drivers.flags = words(&flags);
+        let of_unit = words(&["-Ifuzz/../of_unit", "-DX"]);
+        let folders = header_folders([("src/lib.c", &of_unit[..])].into_iter());
+        assert_eq!(folders, ["fuzz/../of_unit", "src"]);
+        let hash = || drivers_hash(dir.path(), &config, &folders, &words(&["fuzz/a.c"]));
+        let before = hash();
+        for name in names {
+            write(name, "int x;");
+            assert_ne!(hash(), before, "{name}");
+            write(name, "");
+        }
+        assert_eq!(hash(), before);
     }
 }

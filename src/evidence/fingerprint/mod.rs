@@ -4,6 +4,7 @@
 mod c_tree;
 mod constants;
 mod graph;
+mod header_folders;
 mod crate_files;
 mod drivers;
 mod ports;
@@ -13,6 +14,7 @@ pub use constants::Constants;
 pub use crate_files::{Crate, FileHashes, KnownContract};
 pub use drivers::{driver_texts, drivers_hash};
 pub use graph::{DependencyGraph, Links, LinksOf, Root, short};
+pub use header_folders::header_folders;
 pub use ports::{port_hash, port_mentions, ports_called};
 
 use serde::{Deserialize, Serialize};

@@ -21,6 +21,11 @@ impl<'l> CSide<'l> {
         Self { lock, tree, hashes }
     }
 
+    /// Where drivers look for headers.
+    pub fn header_folders(&self) -> &[String] {
+        &self.tree.header_folders
+    }
+
     /// The hash of the C text of a symbol.
     pub fn hash(&self, symbol: &str) -> String {
         self.hashes.get(symbol).cloned().unwrap_or_default()

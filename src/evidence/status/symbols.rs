@@ -172,7 +172,7 @@ impl Sides<'_> {
         let own = if functions.contains_key(name) { name.to_owned() } else { rust_name(name) };
         let hash_of = |name: &str| functions.get(name)?.text.hash.clone();
         let mentions_of = |name: &str| functions.get(name)?.text.mentions.as_ref();
-        let drivers = drivers_hash(self.root, self.config, drivers);
+        let drivers = drivers_hash(self.root, self.config, self.c.header_folders(), drivers);
         let (c, files, constants) = (self.c.hash(name), facts.files.clone()?, &self.rust.constants);
         let own = Fingerprint::of(&own, c, files, constants, (hash_of, mentions_of));
         Some(Fingerprint { drivers, ..own })

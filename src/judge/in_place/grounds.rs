@@ -5,12 +5,12 @@ use super::DriversUsed;
 use crate::digest::sha256;
 use crate::drivers::{self, Measured as InPlace, Report, number_of};
 use crate::error::Result;
-use crate::evidence::fingerprint::drivers_hash;
+use crate::evidence::fingerprint::{drivers_hash, header_folders};
 use crate::in_place::run::Number;
 use crate::in_place::table::why_not;
 use crate::judge::Judging;
 use crate::judge::mutation_score::{Adequacy, Fate, SAME, Tried, tried};
-use crate::project::FunctionPlan;
+use crate::project::{FunctionPlan, Project};
 use crate::store::Measure;
 use crate::symbol::SymbolKey;
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ impl Grounds {
         let used = |number: Number| {
             let reaching = report.drivers.iter().filter(|driven| driven.reached().contains(&number));
             let files: Vec<String> = reaching.map(|driven| driven.driver.file.to_string()).collect();
-            let hash = drivers_hash(project.workspace.root(), &project.config, &files);
+            let hash = hash_of(project, &files);
             DriversUsed { files, hash }
         };
         let used: Vec<DriversUsed> = judgeable.iter().map(|(number, _)| used(*number)).collect();
@@ -87,6 +87,12 @@ impl Grounds {
     }
 }
 
+/// The hash of drivers as `check` computes it.
+fn hash_of(project: &Project, files: &[String]) -> String {
+    let units = project.library.units.iter().map(|unit| (unit.file.0.as_str(), &unit.flags[..]));
+    drivers_hash(project.workspace.root(), &project.config, &header_folders(units), files)
+}
+
 /// How well the executions tell C's mutants from it: from the store, or measured now.
 fn worth_in_place(
     judging: &mut Judging,
@@ -98,7 +104,7 @@ fn worth_in_place(
     let about = |number: Number, planned: &FunctionPlan| -> Result<String> {
         let focused = report.focused(number)?;
         let files: Vec<String> = report.drivers.iter().map(|one| one.driver.file.to_string()).collect();
-        let drivers = drivers_hash(project.workspace.root(), &project.config, &files);
+        let drivers = hash_of(project, &files);
         let hashes = judge.harness_hashes(planned)?;
         let (seconds, fails) =
             (project.config.drivers.function_seconds, project.config.fuzz.fail_allocations);
