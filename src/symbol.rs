@@ -153,6 +153,8 @@ pub struct Comparison {
     pub left: String,
     pub op: String,
     pub right: String,
+    /// The values of both sides, as far as they are constants.
+    pub values: [Option<i64>; 2],
 }
 
 /// What a `return` statement returns.

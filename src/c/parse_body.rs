@@ -190,6 +190,7 @@ impl<'tu> Walk<'_, 'tu> {
                 left: self.sources.text(left),
                 op: node.operator_text(),
                 right: self.sources.text(right),
+                values: [left.evaluate(), right.evaluate()],
             };
             self.body.comparisons.push(comparison);
         }

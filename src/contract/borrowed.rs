@@ -1,7 +1,6 @@
 //! Memory that a caller lends to a function on handles where the signature does not describe it: structs with
 //! pointers, and memory of unknown size.
 
-use super::constructors::{record, target};
 use super::flat::size;
 use super::length_inference::length_like;
 use super::parameter_roles;
@@ -17,7 +16,7 @@ const TOUCHED: usize = 1 << 7;
 
 /// The role of a struct that has only numbers and pointers to bytes.
 pub(super) fn structure(library: &Library, param: &Param, facts: &Facts) -> Option<Role> {
-    let known = library.records.get(record(target(&param.ty)?)?)?;
+    let known = library.records.get(param.ty.target()?.record_key()?)?;
     let is_number = |f: &&Field| matches!(f.ty.kind, TypeKind::Int { .. } | TypeKind::Bool);
     let is_pointer = |f: &&Field| matches!(&f.ty.kind, TypeKind::Pointer(to) if matches!(to.kind, TypeKind::Int { bits: 8, .. }));
     let is_other = |f: &Field| f.bits.is_some() || !(is_number(&f) || is_pointer(&f)) || !flat_name(&f.name);
@@ -49,7 +48,7 @@ fn flat_name(name: &str) -> bool {
 
 /// The role of memory of unknown size, for numbers or `void`. A `void *` that C casts is assumed to be walked.
 pub(super) fn room(library: &Library, param: &Param, facts: &Facts) -> Option<Role> {
-    let to = target(&param.ty)?;
+    let to = param.ty.target()?;
     let size = match to.kind {
         TypeKind::Void => 1,
         TypeKind::Int { .. } | TypeKind::Float { .. } | TypeKind::Bool => size(library, to).max(1) as usize,

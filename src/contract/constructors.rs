@@ -1,7 +1,7 @@
 //! Which functions of a library construct a value of a struct, so that a harness can call them before the function
 //! under test.
 
-use crate::symbol::{Access, CType, Function, Library, Linkage, Param, TypeKind, UseKind};
+use crate::symbol::{Access, CType, Function, Library, Linkage, Param, UseKind};
 use std::collections::{BTreeSet, HashMap};
 
 /// Words in a function's name that suggest that it makes or resets the struct behind its first argument.
@@ -45,12 +45,12 @@ fn constructed<'a>(library: &Library, function: &'a Function) -> BTreeSet<&'a st
     let calls_nothing =
         function.calls.is_empty() && function.externs.is_empty() && function.indirect_calls == 0;
     let made = function.params.iter().enumerate().filter_map(|(index, param)| {
-        let target = target(&param.ty).filter(|target| !target.is_const)?;
-        let record = record(target)?;
+        let target = param.ty.target().filter(|target| !target.is_const)?;
+        let record = target.record_key()?;
         (index == 0 && named || !is_setter && fills(library, param, record)).then_some(record)
     });
     let needs = |record: &str| {
-        let is_taken = |p: &Param| target(&p.ty).and_then(self::record) == Some(record);
+        let is_taken = |p: &Param| p.ty.target().and_then(CType::record_key) == Some(record);
         // What it returns was there before: `return entry->next`.
         if calls_nothing && function.params.iter().any(is_taken) {
             return true;
@@ -59,21 +59,21 @@ fn constructed<'a>(library: &Library, function: &'a Function) -> BTreeSet<&'a st
         // A copy is never the `const` original.
         let is_original = |of: &CType| of.is_const && is_named(&function.c_name, &COPIES);
         let takes = |p: &Param| {
-            let of = target(&p.ty).filter(|of| self::record(of) == Some(record));
+            let of = p.ty.target().filter(|of| of.record_key() == Some(record));
             of.is_some_and(|of| !(null_checked(p) || is_original(of)) || is_given_back(p))
         };
         function.params.iter().any(takes)
     };
     // A function that needs a value of the record, such as the step to a list's next node, does not construct one.
-    let returned = target(&function.ret).unwrap_or(&function.ret);
-    let returned = record(returned).filter(|record| !returned.is_const && !needs(record));
+    let returned = function.ret.target().unwrap_or(&function.ret);
+    let returned = returned.record_key().filter(|record| !returned.is_const && !needs(record));
     made.chain(returned).collect()
 }
 
 /// Whether programs set up a struct of numbers by this function, which gets it first: `parser_init(&parser)`.
 pub(super) fn sets_up(function: &Function, record: &str) -> bool {
-    let first = function.params.first().and_then(|param| target(&param.ty)).filter(|of| !of.is_const);
-    first.and_then(self::record) == Some(record)
+    let first = function.params.first().and_then(|param| param.ty.target()).filter(|of| !of.is_const);
+    first.and_then(CType::record_key) == Some(record)
         && function.linkage == Linkage::External
         && is_named(&function.c_name, &WORDS)
         && !is_named(&function.c_name, &["reset"])
@@ -84,21 +84,6 @@ fn is_given_back(param: &Param) -> bool {
     let is_used = |is: fn(&UseKind) -> bool| param.uses.iter().any(|used| is(&used.kind));
     is_used(|kind| matches!(kind, UseKind::Returned | UseKind::ReturnedInside))
         && !is_used(|kind| matches!(kind, UseKind::Reassigned))
-}
-
-/// The target type of a pointer, or the element type of an array.
-pub(super) fn target(ty: &CType) -> Option<&CType> {
-    match &ty.kind {
-        TypeKind::Pointer(target) | TypeKind::Array { of: target, .. } => Some(target),
-        _ => None,
-    }
-}
-
-pub(super) fn record(ty: &CType) -> Option<&str> {
-    match &ty.kind {
-        TypeKind::Record(key) => Some(key),
-        _ => None,
-    }
 }
 
 /// Whether the name has one of the words: `list_init`, `initList`, `xReset2`.

@@ -11,7 +11,7 @@ pub use call::Origins;
 pub use guess::{Guess, named_pointer, object_behind};
 pub use life::is_named_as_end;
 
-use super::constructors::{Constructors, record, sets_up, target};
+use super::constructors::{Constructors, sets_up};
 use super::flat::flat;
 use super::infer::{constants, reason_of, roles_where, sets_errno};
 use super::length_inference::{MAX_OF_STEP, free_lengths};
@@ -21,9 +21,9 @@ use super::returned::returns_of;
 use super::types::{
     Contract, Direction, GlobalUse, Harness, Life, Parameter, Returns, Role, Sequence, Signature,
 };
-use super::{borrowed, likely, state};
+use super::{borrowed, compared_values, state};
 use crate::libc_facts::{is_answered, is_on_descriptors};
-use crate::symbol::{Access, Function, Library, Linkage, Param, Record, TypeKind, UseKind};
+use crate::symbol::{Access, CType, Function, Library, Linkage, Param, Record, TypeKind, UseKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The path of the file that handles are opened on.
@@ -102,12 +102,12 @@ impl<'a> Handles<'a> {
         let params = params.map(|(index, (param, role))| Parameter {
             name: param.name.clone(),
             likely: match role {
-                Role::Value(_) => likely::values(library, self.facts, function, param),
+                Role::Value(_) => compared_values::values(self.facts, function, param),
                 _ => Vec::new(),
             },
             texts: match role {
                 Role::CString(_) if self.is_path(function, param) => vec![FILE.to_owned()],
-                Role::CString(_) => likely::texts(library, self.facts, function, param),
+                Role::CString(_) => compared_values::texts(library, self.facts, function, param),
                 _ => Vec::new(),
             },
             made_by: Vec::new(),
@@ -142,9 +142,11 @@ impl<'a> Handles<'a> {
 
     /// The record of the first handle among parameters and result.
     fn record_of(&self, function: &Function) -> Option<&'a str> {
-        let returned = target(&function.ret).and_then(record).filter(|key| self.returns_new(function, key));
-        let mut all = function.params.iter().filter_map(|p| target(&p.ty)).chain(target(&function.ret));
-        let key = returned.or_else(|| all.find_map(|ty| record(ty).filter(|key| self.is_handle(key))))?;
+        let returned =
+            function.ret.target().and_then(CType::record_key).filter(|key| self.returns_new(function, key));
+        let mut all = function.params.iter().filter_map(|p| p.ty.target()).chain(function.ret.target());
+        let key =
+            returned.or_else(|| all.find_map(|ty| ty.record_key().filter(|key| self.is_handle(key))))?;
         let (key, record) = self.library.records.get_key_value(key)?;
         let of = self.inner.get(key.as_str()).map_or(key.as_str(), |(of, _)| of);
         (!record.rust_name.is_empty()).then_some(of)
@@ -152,7 +154,8 @@ impl<'a> Handles<'a> {
 
     fn returns_new(&self, function: &Function, key: &str) -> bool {
         let makers = self.constructors.of_record(key);
-        target(&function.ret).and_then(record) == Some(key) && makers.iter().any(|f| f.key == function.key)
+        function.ret.target().and_then(CType::record_key) == Some(key)
+            && makers.iter().any(|f| f.key == function.key)
     }
 
     /// Whether values of this record come from constructors, or from a field of a constructed record.
@@ -184,7 +187,8 @@ impl<'a> Handles<'a> {
         for (outer, known) in self.library.records.iter().filter(|(_, r)| !r.rust_name.is_empty()) {
             let makers = self.constructors.of_record(outer);
             for field in &known.fields {
-                let Some(key) = target(&field.ty).and_then(record).filter(|key| key != outer) else {
+                let Some(key) = field.ty.target().and_then(CType::record_key).filter(|key| key != outer)
+                else {
                     continue;
                 };
                 let is_write = |kind: &UseKind| matches!(kind, UseKind::Field { name, access: Access::Write } if *name == field.name);
@@ -225,7 +229,7 @@ impl<'a> Handles<'a> {
                 return Err(format!("`{}` is an open file", param.name));
             }
             let key = match &param.ty.kind {
-                TypeKind::Pointer(to) => record(to),
+                TypeKind::Pointer(to) => to.record_key(),
                 _ => None,
             };
             let through = key.and_then(|key| self.inner.get(key)).filter(|(outer, _)| *outer == of);
@@ -262,11 +266,7 @@ impl<'a> Handles<'a> {
         let returned = self.returns_new(function, of);
         let returns = match (&function.ret.kind, returned) {
             (_, true) => Returns::Handle,
-            (TypeKind::Pointer(to), _)
-                if matches!(to.kind, TypeKind::Int { plain_char: true, .. }) && to.is_const =>
-            {
-                Returns::StaticString
-            }
+            (TypeKind::Pointer(to), _) if to.is_char() && to.is_const => Returns::StaticString,
             (TypeKind::Pointer(_), _) => Returns::Address,
             _ => returns_of(self.library, self.facts, function)?,
         };
@@ -275,14 +275,13 @@ impl<'a> Handles<'a> {
 
     /// Whether a parameter is the path of a file that the function opens.
     fn is_path(&self, function: &Function, param: &Param) -> bool {
-        let is_text =
-            target(&param.ty).is_some_and(|to| matches!(to.kind, TypeKind::Int { plain_char: true, .. }));
+        let is_text = param.ty.target().is_some_and(|to| to.is_char());
         let opens = |name: &str| matches!(name, "open" | "open64");
-        is_text && likely::goes_to(self.facts, function, param, opens)
+        is_text && compared_values::goes_to(self.facts, function, param, opens)
     }
 
     fn first_handle(&self, of: &str, function: &Function) -> Option<usize> {
-        function.params.iter().position(|p| target(&p.ty).and_then(record) == Some(of))
+        function.params.iter().position(|p| p.ty.target().and_then(CType::record_key) == Some(of))
     }
 
     /// The functions that the harness of `step` calls besides it.
@@ -376,9 +375,7 @@ impl<'a> Handles<'a> {
             });
             match length.filter(|_| bytes && seen.insert(&field.name)) {
                 Some(length) => buffers.push((field.name.clone(), length.name.clone())),
-                None if matches!(to.kind, TypeKind::Int { plain_char: true, .. }) => {
-                    texts.push(field.name.clone())
-                }
+                None if to.is_char() => texts.push(field.name.clone()),
                 None => {}
             }
         }

@@ -11,6 +11,7 @@ use super::roles_from_calls;
 use super::safe_signature::{rules, signature_of};
 use super::state;
 use super::types::{Contract, Direction, Harness, Judgeable, Parameter, Role, Signature};
+use crate::c::text::integers;
 use crate::libc_facts::{self as libc, is_answered};
 use crate::symbol::{CType, Function, Library, Param, TypeKind};
 
@@ -223,7 +224,7 @@ fn pointer(
     }
     if facts.freed {
         let given = returned::given(target, facts);
-        return given.ok_or_else(|| format!("`{name}` is freed: a handle's destructor"));
+        return given.ok_or_else(|| format!("the function frees `{name}`, as a handle's destructor does"));
     }
     if facts.stored {
         return Err(format!("the pointer `{name}` is stored, or its address is taken"));
@@ -236,7 +237,7 @@ fn pointer(
     }
     let is_void = target.kind == TypeKind::Void;
     if !is_void && !flat(library, target) {
-        return Err(format!("`{name}` points to `{}`: a handle", target.spelling));
+        return Err(format!("`{name}` points to `{}`, which a harness cannot create", target.spelling));
     }
     if facts.before {
         return Err(format!("`{name}` leads to memory before it"));
@@ -269,7 +270,7 @@ fn pointer(
         return room()
             .ok_or_else(|| format!("the C text does not show what the `void *` `{name}` points to"));
     }
-    let text = matches!(target.kind, TypeKind::Int { plain_char: true, .. });
+    let text = target.is_char();
     if !facts.writes && (facts.string || text && target.is_const && !facts.returned) {
         return Ok(Role::CString(parameter_roles::CString { max: max.min(MAX), nullable }));
     }
@@ -319,17 +320,8 @@ pub(super) fn reason_of(facts: &FactTable, function: &Function, index: usize, ro
 fn numbers(library: &Library, function: &Function) -> Vec<usize> {
     let macros = library.macros.iter().filter(|m| function.macros.contains(&m.name)).map(|m| m.text.as_str());
     let texts = std::iter::once(function.text.as_str()).chain(macros);
-    let number = |word: &str| {
-        let digits = word.trim_end_matches(['u', 'U', 'l', 'L']);
-        match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-            Some(hex) => usize::from_str_radix(hex, 16).ok(),
-            None => digits.parse().ok(),
-        }
-    };
-    texts
-        .flat_map(|text| text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')))
-        .filter_map(number)
-        .collect()
+    let all = texts.flat_map(|text| integers(text.as_bytes()));
+    all.filter_map(|number| usize::try_from(number).ok()).collect()
 }
 
 /// Those at which behaviour may change with length.

@@ -89,7 +89,7 @@ pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, para
     {
         return Some(next.name.clone());
     }
-    let text = matches!(target.kind, TypeKind::Int { plain_char: true, .. });
+    let text = target.is_char();
     // A `const char *` without a length directly after it is a string, whatever its index is compared with.
     if !facts.walks || text && (target.is_const || facts.string) {
         return None;
@@ -108,7 +108,7 @@ pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, para
 /// Whether it is a pointer to characters whose constness is `constant`.
 fn is_text(param: &Param, constant: bool) -> bool {
     matches!(&param.ty.kind, TypeKind::Pointer(to)
-        if to.is_const == constant && matches!(to.kind, TypeKind::Int { plain_char: true, .. }))
+        if to.is_const == constant && to.is_char())
 }
 
 fn is_integer(param: &Param) -> bool {

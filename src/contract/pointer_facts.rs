@@ -247,7 +247,7 @@ impl Facts {
 
     /// What happens behind a pointer that is not followed: anything that its type allows.
     fn unknown(&mut self, param: &Param) {
-        if let Some(target) = super::constructors::target(&param.ty) {
+        if let Some(target) = param.ty.target() {
             self.reads = true;
             self.writes |= !target.is_const;
         }

@@ -35,9 +35,7 @@ fn from_text(library: &Library, facts: &FactTable, function: &Function) -> Resul
     let strange = || Err(format!("returns `{}`", function.ret.spelling));
     match &function.ret.kind {
         TypeKind::Void => Ok(Returns::Nothing),
-        TypeKind::Pointer(target)
-            if target.is_const && matches!(target.kind, TypeKind::Int { plain_char: true, .. }) =>
-        {
+        TypeKind::Pointer(target) if target.is_const && target.is_char() => {
             let elsewhere =
                 |r: &Returned| matches!(r, Returned::Param(_) | Returned::Local(_) | Returned::Call(_));
             let into_argument =

@@ -1,7 +1,7 @@
 //! How easily a harness can be made for a function, judged by its arguments, its result and its outside effects:
 //! five tiers, each with a reason. `contract::infer` decides whether a harness can be made today.
 
-use super::constructors::{Constructors, record, target};
+use super::constructors::Constructors;
 use super::external_effects::{Reach, Realm, outside};
 use super::flat::flat;
 use super::infer::roles;
@@ -129,7 +129,7 @@ impl<'a> Tiers<'a> {
 
     /// What callback parameters require: the harness supplies an unknown function.
     fn callbacks(&self, function: &Function) -> Vec<Need> {
-        let one = |param: &Param| match &target(&param.ty)?.kind {
+        let one = |param: &Param| match &param.ty.target()?.kind {
             TypeKind::Function { params, ret, .. } => {
                 Some((Tier::E, self.callback(&param.name, params, ret)))
             }
@@ -141,7 +141,7 @@ impl<'a> Tiers<'a> {
     /// What an argument without a role requires; `why` names the obstacle to a role. `None`: it can be decoded.
     fn argument(&self, function: &Function, param: &Param, why: &str) -> Option<Need> {
         let name = &param.name;
-        let Some(target) = target(&param.ty) else {
+        let Some(target) = param.ty.target() else {
             return match &param.ty.kind {
                 TypeKind::Record(key) => self.handle(function, name, &param.ty, key),
                 TypeKind::Unsupported(what) => Some((Tier::D, format!("`{name}` is {what}"))),
@@ -164,13 +164,13 @@ impl<'a> Tiers<'a> {
         let index = function.params.iter().position(|p| p.name == param.name)?;
         let facts = self.facts.of(function, index);
         if facts.freed
-            && let Some(key) = record(target).filter(|key| !self.makers(key).is_empty())
+            && let Some(key) = target.record_key().filter(|key| !self.makers(key).is_empty())
         {
             return self.built(function, &param.name, key);
         }
         let single = facts.dereferenced || facts.fields || facts.constant_index.is_some();
         let decoded = partner(self.facts, function, index, param).is_some()
-            || is_text(target) && (target.is_const || facts.string)
+            || target.is_char() && (target.is_const || facts.string)
             || single && !facts.walks && target.kind != TypeKind::Void;
         match (&target.kind, decoded && !facts.freed && !facts.before) {
             (_, true) => None,
@@ -231,7 +231,7 @@ impl<'a> Tiers<'a> {
         if let (TypeKind::Record(key), false) = (&ret.kind, plain(self.library, ret)) {
             return self.handle(function, "the result", ret, key);
         }
-        let target = target(ret)?;
+        let target = ret.target()?;
         let is_argument = (0..function.params.len()).any(|index| self.facts.of(function, index).returned);
         match &target.kind {
             TypeKind::Record(key) if is_stream(target, key) => Some((Tier::C, "returns an open file".into())),
@@ -247,11 +247,11 @@ impl<'a> Tiers<'a> {
             }
             TypeKind::Pointer(_) => Some((Tier::C, "returns a pointer to pointers".into())),
             TypeKind::Function { .. } => Some((Tier::E, "returns a function".into())),
-            _ if is_argument || is_text(target) && target.is_const => None,
+            _ if is_argument || target.is_char() && target.is_const => None,
             TypeKind::Void => {
                 Some((Tier::E, "returns a `void *`: the C text does not show what it points to".into()))
             }
-            _ if is_text(target) => {
+            _ if target.is_char() => {
                 Some((Tier::E, "returns a string: the C text does not show who frees it".into()))
             }
             _ => Some((Tier::E, "the C text does not show how much memory the result points to".into())),
@@ -303,10 +303,6 @@ fn cookie(param: &Param) -> String {
         [to] => format!("`{name}` is a `void *`, used as `{to}`"),
         _ => format!("`{name}` is a `void *` of unknown size"),
     }
-}
-
-fn is_text(ty: &CType) -> bool {
-    matches!(ty.kind, TypeKind::Int { plain_char: true, .. })
 }
 
 /// Whether the type has only numbers, bit-fields included: no pointers, no unions, all fields known.

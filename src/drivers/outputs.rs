@@ -41,17 +41,15 @@ fn at_place(one: &Callable, at: usize) -> Option<String> {
     if one.guesses.get(&at) != Some(&Guess::Place) {
         return None;
     }
-    let of = behind(&params[at].ty).and_then(behind).filter(|of| is_byte(of))?;
+    let of = params[at].ty.target().and_then(CType::target).filter(|of| is_byte(of))?;
     let name = variable(&params[at].name);
     let size = size_beside(params, at).map(|size| &params[size]);
     match size {
         Some(size) => {
-            let (number, ty) = (variable(&size.name), variable_type(behind(&size.ty)?));
+            let (number, ty) = (variable(&size.name), variable_type(size.ty.target()?));
             Some(format!("driver_keep_output(*{name}, {number} ? (size_t)*({ty} *){number} : 0);"))
         }
-        None if matches!(of.kind, TypeKind::Int { plain_char: true, .. }) => {
-            Some(format!("driver_keep_text(*{name});"))
-        }
+        None if of.is_char() => Some(format!("driver_keep_text(*{name});")),
         None => None,
     }
 }
@@ -59,7 +57,7 @@ fn at_place(one: &Callable, at: usize) -> Option<String> {
 /// The parameter at which a call leaves how many bytes there are behind the pointer that it leaves at this one.
 fn size_beside(params: &[Param], at: usize) -> Option<usize> {
     let is_size = |at: &usize| {
-        let of = params.get(*at).and_then(|param| behind(&param.ty));
+        let of = params.get(*at).and_then(|param| param.ty.target());
         of.is_some_and(|of| matches!(of.kind, TypeKind::Int { bits: 32.., .. }) && !of.is_const)
     };
     let before = at.checked_sub(1);
@@ -71,7 +69,7 @@ pub(super) fn is_size_of_place(one: &Callable, at: usize) -> bool {
     let params = &one.function.params;
     let mut places = (0..params.len()).filter(|place| one.guesses.get(place) == Some(&Guess::Place));
     places.any(|place| {
-        let is_bytes = behind(&params[place].ty).and_then(behind).is_some_and(is_byte);
+        let is_bytes = params[place].ty.target().and_then(CType::target).is_some_and(is_byte);
         is_bytes && size_beside(params, place) == Some(at)
     })
 }
@@ -80,7 +78,7 @@ impl Outputs {
     /// Bytes that the call writes to memory of the driver, as many as it returns or leaves in their length.
     fn memory(&mut self, (one, rooms): (&Callable, &Rooms), (at, param): (usize, &Param)) {
         let role = &one.contract.params[at].role;
-        let is_bytes = behind(&param.ty).is_some_and(|of| is_byte(of) || of.kind == TypeKind::Void);
+        let is_bytes = param.ty.target().is_some_and(|of| is_byte(of) || of.kind == TypeKind::Void);
         if !is_bytes || one.guesses.contains_key(&at) {
             return;
         }
@@ -98,7 +96,7 @@ impl Outputs {
         }
         let room = if rooms.contains_key(&at) { variable_of(&param.name) } else { room };
         let counts = length.and_then(|name| one.function.params.iter().find(|param| param.name == *name));
-        let is_behind = counts.is_some_and(|param| behind(&param.ty).is_some());
+        let is_behind = counts.is_some_and(|param| param.ty.target().is_some());
         let is_returned = matches!(one.function.ret.kind, TypeKind::Int { bits: 32.., .. })
             && !matches!(role, Role::FixedArray(_));
         let written = match length {
@@ -110,14 +108,6 @@ impl Outputs {
             _ => room.clone(),
         };
         self.lines.push(format!("driver_keep_part({}, {room}, {written});", variable(&param.name)));
-    }
-}
-
-/// What a pointer leads to.
-fn behind(ty: &CType) -> Option<&CType> {
-    match &ty.kind {
-        TypeKind::Pointer(of) | TypeKind::Array { of, .. } => Some(of),
-        _ => None,
     }
 }
 

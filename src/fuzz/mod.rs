@@ -1,7 +1,7 @@
 //! Builds the fuzz binary (`build`) and runs it.
 
 pub mod coverage;
-pub mod disk_space;
+pub mod disk_full;
 pub mod build;
 pub mod values;
 pub mod report;

@@ -2,7 +2,7 @@
 
 use super::driver::Language;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fuzz::disk_space;
+use crate::fuzz::disk_full;
 use crate::platform::process::{Exit, Interrupt, Job};
 use crate::platform::toolchain::{CompilerKind, Toolchain};
 use camino::Utf8Path;
@@ -46,7 +46,7 @@ impl BuildSite<'_> {
             return Err(Error::new(ErrorKind::C, text).help("run it again when the machine has less to do"));
         }
         let said = output.stderr_text();
-        disk_space::check_own(&output, &said, self.dir)?;
+        disk_full::check_own(&output, &said, self.dir)?;
         // Where a linker names symbols twice, that line says why.
         let tells = ["error", "undefined", "multiple definition", "duplicate symbol"];
         let mut lines: Vec<&str> =

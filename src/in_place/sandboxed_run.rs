@@ -2,7 +2,7 @@
 //! environment, with limits and in a sandbox. Callers add the files that a program may use.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::fuzz::disk_space;
+use crate::fuzz::disk_full;
 use crate::platform::process::{Interrupt, Job, Kind, Limits, Output, Sandbox};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ pub(super) fn run(program: &Path, with: impl FnOnce(Job) -> Job, interrupt: &Int
     let ran = with(job.room(own.path(), LARGEST_FOLDER)).run(interrupt);
     // A full disk says more than what comes of it.
     if !matches!(&ran, Err(error) if error.kind() == ErrorKind::C) {
-        disk_space::is_left(dir)?;
+        disk_full::is_left(dir)?;
     }
     ran
 }

@@ -3,6 +3,6 @@
 pub mod process;
 pub mod workspace;
 pub mod toolchain;
-pub mod disk;
+pub mod free_space;
 pub mod git;
 pub mod doctor;

@@ -37,19 +37,12 @@ pub fn starting(planned: &FunctionPlan) -> String {
 }
 
 fn is_pointer(ty: &CType) -> bool {
-    target(ty).is_some_and(|to| !matches!(to.kind, TypeKind::Function { .. }))
-}
-
-fn target(ty: &CType) -> Option<&CType> {
-    match &ty.kind {
-        TypeKind::Pointer(to) | TypeKind::Array { of: to, .. } => Some(to),
-        _ => None,
-    }
+    ty.target().is_some_and(|to| !matches!(to.kind, TypeKind::Function { .. }))
 }
 
 /// An expression for something of this type.
 fn value(rust: &syn::Type, ty: &CType) -> String {
-    let Some(to) = target(ty) else {
+    let Some(to) = ty.target() else {
         return match &ty.kind {
             TypeKind::Enum { values, .. } if !values.is_empty() => {
                 let values: Vec<String> = values.iter().map(|(_, value)| value.to_string()).collect();
@@ -66,7 +59,7 @@ fn value(rust: &syn::Type, ty: &CType) -> String {
             let element = quote!(#element).to_string().replace(' ', "");
             format!("side.memory(&input.values::<{element}>(64))")
         }
-        TypeKind::Pointer(inner) if matches!(inner.kind, TypeKind::Int { plain_char: true, .. }) => {
+        TypeKind::Pointer(inner) if inner.is_char() => {
             "{\n        let text = side.text(&input.text(60));\n        side.memory(&[text])\n    }"
                 .to_owned()
         }

@@ -6,7 +6,7 @@
 mod function_pointers;
 mod print;
 mod records;
-mod text_records;
+mod records_with_text;
 mod value;
 
 use crate::c::data::Data;
@@ -111,7 +111,7 @@ fn item(
     if let Some(shown) = reader.shown_text(&global.ty) {
         writeln!(text, "/// The text {shown}.").expect("a String takes all text");
     }
-    if is_const(global) && text_records::holds_text(&library.records, &global.ty) {
+    if is_const(global) && records_with_text::holds_text(&library.records, &global.ty) {
         text += "/// C has pointers to `char` where this has optional strings; a null pointer is `None`.\n";
     }
     if statement.contains('\n') {

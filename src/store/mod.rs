@@ -35,7 +35,7 @@ pub use totals::{Totals, median};
 pub use verdicts::LastVerdict;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform::disk;
+use crate::platform::free_space;
 use jiff::Timestamp;
 use rusqlite::{Connection, ErrorCode};
 use std::path::{Path, PathBuf};
@@ -112,7 +112,7 @@ const LEAST: u64 = 1 << 20;
 /// Whether the disk of the database is full. SQLite tells a full disk as another failure where it cannot enlarge a file
 /// that it has mapped.
 fn is_full(database: &Path) -> bool {
-    database.parent().and_then(disk::free).is_some_and(|free| free < LEAST)
+    database.parent().and_then(free_space::free).is_some_and(|free| free < LEAST)
 }
 
 fn explain(path: &Path, error: &rusqlite::Error) -> Error {

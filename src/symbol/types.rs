@@ -33,6 +33,31 @@ impl CType {
         }
     }
 
+    /// What a pointer leads to, or a parameter that is declared as an array.
+    pub fn target(&self) -> Option<&CType> {
+        match &self.kind {
+            TypeKind::Pointer(of) | TypeKind::Array { of, .. } => Some(of),
+            _ => None,
+        }
+    }
+
+    /// The key of the record that this is.
+    pub fn record_key(&self) -> Option<&str> {
+        match &self.kind {
+            TypeKind::Record(key) => Some(key),
+            _ => None,
+        }
+    }
+
+    pub fn is_pointer(&self) -> bool {
+        matches!(self.kind, TypeKind::Pointer(_))
+    }
+
+    /// Whether it is `char`, neither `signed` nor `unsigned`.
+    pub fn is_char(&self) -> bool {
+        matches!(self.kind, TypeKind::Int { plain_char: true, .. })
+    }
+
     /// The keys of the records in this type.
     pub fn record_keys(&self) -> impl Iterator<Item = &String> {
         self.parts().filter_map(|part| match &part.kind {

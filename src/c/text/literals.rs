@@ -1,4 +1,4 @@
-//! The values of string literals, and of characters in a row, such as `{ 'O', 'K' }`.
+//! The values of literals: strings, characters, characters in a row such as `{ 'O', 'K' }`, and integers.
 
 use super::token::{Joined, Kind, Token, tokens};
 use std::collections::BTreeSet;
@@ -57,17 +57,34 @@ pub fn strings(text: &[u8]) -> Vec<(BTreeSet<String>, Vec<Vec<u8>>)> {
     all
 }
 
-/// The integers in a C text, decimal or hexadecimal.
+/// The values of all strings in a C text, or of all characters, depending on the quote.
+pub fn quoted_by(text: &[u8], quote: char) -> Vec<Vec<u8>> {
+    let joined = Joined::of(text);
+    let literals = tokens(&joined);
+    literals.iter().filter_map(quoted).filter(|(by, _)| *by == quote).map(|(_, value)| value).collect()
+}
+
+/// The integers in a C text.
 pub fn integers(text: &[u8]) -> BTreeSet<u64> {
     let joined = Joined::of(text);
-    let value = |token: &Token| {
-        let digits = token.text.trim_end_matches(['u', 'U', 'l', 'L']);
-        match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-            Some(digits) => u64::from_str_radix(digits, 16).ok(),
-            None => digits.parse().ok(),
-        }
-    };
-    tokens(&joined).iter().filter(|token| token.kind == Kind::Literal).filter_map(value).collect()
+    let literals = tokens(&joined);
+    literals
+        .iter()
+        .filter(|token| token.kind == Kind::Literal)
+        .filter_map(|token| integer(&token.text))
+        .collect()
+}
+
+/// The value of an integer literal (C23, 6.4.4.2), without a sign.
+fn integer(word: &str) -> Option<u64> {
+    let digits = word.trim_end_matches(['u', 'U', 'l', 'L']);
+    let prefixes = [("0x", 16), ("0X", 16), ("0b", 2), ("0B", 2), ("0", 8)];
+    let (digits, radix) = prefixes
+        .iter()
+        .filter_map(|(prefix, radix)| Some((digits.strip_prefix(prefix)?, *radix)))
+        .find(|(rest, _)| !rest.is_empty())
+        .unwrap_or((digits, 10));
+    u64::from_str_radix(digits, radix).ok().filter(|_| !digits.starts_with('+'))
 }
 
 /// The quote and the value of a literal, if it is a string or a character.
@@ -124,6 +141,20 @@ mod tests {
     fn integers_are_those_of_the_text() {
         let found = integers(b"if (n > 9u || n == 0x1F) x = \"77\" + '5'; y = 1.5; a7 = 30;");
         assert_eq!(found.into_iter().collect::<Vec<_>>(), [9, 30, 31]);
+    }
+
+    #[test]
+    fn integers_have_the_base_that_their_prefix_says() {
+        let words = ["0", "0644", "644", "0xfFu", "0B101ull", "08", "0x", "+1", "u", ""];
+        let wanted = [Some(0), Some(0o644), Some(644), Some(255), Some(5), None, None, None, None, None];
+        assert_eq!(words.map(integer), wanted);
+    }
+
+    #[test]
+    fn a_quote_in_the_other_quotes_ends_nothing() {
+        let text = br#"if (c == '"' || c == '\'') f("a'b" /* don't */, "c\"d"); "#;
+        assert_eq!(quoted_by(text, '"'), [&b"a'b"[..], b"c\"d"]);
+        assert_eq!(quoted_by(text, '\''), [b"\"", b"'"]);
     }
 
     #[test]

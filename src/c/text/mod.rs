@@ -15,7 +15,7 @@ mod surface;
 
 pub use body::body;
 pub use comments::without_comments;
-pub use literals::{integers, literals, strings};
+pub use literals::{integers, literals, quoted_by, strings};
 pub use surface::Surface;
 
 use crate::digest::sha256;

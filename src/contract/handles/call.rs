@@ -2,12 +2,11 @@
 
 use super::guess::{DEPTH, Guess, gives_back};
 use super::{FILE, Handles};
-use crate::contract::constructors::{record, target};
 use crate::contract::infer::roles_where;
 use crate::contract::length_inference::{MAX_OF_STEP, free_lengths};
 use crate::contract::parameter_roles::{self, prototype};
 use crate::contract::types::{Contract, Life, Returns, Role, Sequence};
-use crate::contract::{borrowed, callback, likely};
+use crate::contract::{borrowed, callback, compared_values};
 use crate::libc_facts::{Effect, effect, only_computes, opens};
 use crate::symbol::{Access, CType, Function, Param, TypeKind, UseKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,10 +61,11 @@ impl Handles<'_> {
                     || self.is_handle(key) && !self.inner.contains_key(*key);
                 is_known && !is_array && origins.all.contains(*key)
             };
-            let of_struct = target(&param.ty).and_then(record).filter(is_handle).map(|_| match first {
-                Some(first) if first == index => life,
-                _ => Life::Uses,
-            });
+            let of_struct =
+                param.ty.target().and_then(CType::record_key).filter(is_handle).map(|_| match first {
+                    Some(first) if first == index => life,
+                    _ => Life::Uses,
+                });
             let of_pointer = self.named_object(&param.ty).map(|_| match facts.freed {
                 true => Life::Ends,
                 false => Life::Uses,
@@ -145,7 +145,8 @@ impl Handles<'_> {
     /// The record of the first object among parameters and result.
     fn object_of(&self, function: &Function) -> Option<&str> {
         let set_up = || {
-            let mut all = function.params.iter().filter_map(|param| target(&param.ty).and_then(record));
+            let mut all =
+                function.params.iter().filter_map(|param| param.ty.target().and_then(CType::record_key));
             let key = all.find(|key| self.is_set_up(key))?;
             self.library.records.get_key_value(key).map(|(key, _)| key.as_str())
         };
@@ -155,7 +156,7 @@ impl Handles<'_> {
     /// Whether a driver has objects of what is behind a pointer that a harness gives numbers.
     pub fn has_objects(&self, pointer: &CType) -> bool {
         self.named_object(pointer).is_some()
-            || target(pointer).and_then(record).is_some_and(|key| self.is_set_up(key))
+            || pointer.target().and_then(CType::record_key).is_some_and(|key| self.is_set_up(key))
     }
 
     fn is_callable(&self, function: &Function) -> bool {
@@ -167,10 +168,10 @@ impl Handles<'_> {
     /// the function calls `vprintf` or a variant of it.
     pub fn takes_format(&self, function: &Function) -> bool {
         let is_print = |name: &String| name.starts_with('v') && name.ends_with("printf");
-        let is_text = |to: &CType| matches!(to.kind, TypeKind::Int { plain_char: true, .. }) && to.is_const;
+        let is_text = |to: &CType| to.is_char() && to.is_const;
         let last = function.params.last();
         let is_named = last.is_some_and(|param| matches!(param.name.as_str(), "fmt" | "format"));
-        let last = last.and_then(|param| target(&param.ty));
+        let last = last.and_then(|param| param.ty.target());
         let mut reached = self.facts.index.reached(function).flat_map(|of| &of.externs);
         function.is_variadic && last.is_some_and(is_text) && (is_named || reached.any(is_print))
     }
@@ -185,7 +186,7 @@ impl Handles<'_> {
             let added = (0..function.params.len()).filter_map(|index| self.added(function, index));
             made.extend(left.into_iter().chain(of.map(str::to_owned)).chain(added.map(str::to_owned)));
         }
-        let all = functions.iter().filter_map(|of| Some((*of, target(&of.ret).and_then(record)?)));
+        let all = functions.iter().filter_map(|of| Some((*of, of.ret.target().and_then(CType::record_key)?)));
         let (lent, new): (Vec<_>, Vec<_>) = all.partition(|(function, _)| self.lends(function));
         let lent = lent.into_iter().map(|(_, of)| of);
         let returned = new.into_iter().filter(|(function, of)| self.returns_new(function, of));
@@ -199,7 +200,7 @@ impl Handles<'_> {
 
     /// Whether the result is a pointer to a struct that another object keeps.
     pub fn lends(&self, function: &Function) -> bool {
-        target(&function.ret).filter(|to| record(to).is_some()).is_some_and(|to| {
+        function.ret.target().filter(|to| to.record_key().is_some()).is_some_and(|to| {
             // Nobody frees what is `const`.
             to.is_const || !self.allocates(function) && !self.calls_back(function)
         })
@@ -207,8 +208,8 @@ impl Handles<'_> {
 
     /// Whether the result is a text in new memory.
     pub fn makes_text(&self, function: &Function) -> bool {
-        let is_text = |to: &CType| matches!(to.kind, TypeKind::Int { plain_char: true, .. }) && !to.is_const;
-        target(&function.ret).is_some_and(is_text)
+        let is_text = |to: &CType| to.is_char() && !to.is_const;
+        function.ret.target().is_some_and(is_text)
             && self.allocates(function)
             && !gives_back(self.facts, function)
     }
@@ -237,7 +238,7 @@ impl Handles<'_> {
 
     /// Whether a function, or a callee, writes to a struct before it reads it.
     fn fills(&self, function: &Function, index: usize) -> bool {
-        target(&function.params[index].ty).is_some_and(|to| !to.is_const)
+        function.params[index].ty.target().is_some_and(|to| !to.is_const)
             && self.first_access(function, index, DEPTH) == Some(Access::Write)
     }
 
@@ -245,7 +246,8 @@ impl Handles<'_> {
     /// one that reaches processes, signals or the network is never called.
     fn is_harmless(&self, function: &Function) -> bool {
         let is_open = |param: &Param| matches!(param.name.as_str(), "fd" | "fildes" | "descriptor");
-        let has_handle = function.params.iter().filter_map(|param| target(&param.ty).and_then(record));
+        let has_handle =
+            function.params.iter().filter_map(|param| param.ty.target().and_then(CType::record_key));
         let may_use_files = has_handle.into_iter().any(|key| self.is_handle(key))
             || function.params.iter().any(|param| self.is_file(function, param));
         let is_fine = |name: &String| match effect(name) {
@@ -272,8 +274,7 @@ impl Handles<'_> {
 
     /// Whether a parameter is the path of a file that the function opens.
     fn is_file(&self, function: &Function, param: &Param) -> bool {
-        let is_text =
-            target(&param.ty).is_some_and(|to| matches!(to.kind, TypeKind::Int { plain_char: true, .. }));
-        is_text && likely::goes_to(self.facts, function, param, opens)
+        let is_text = param.ty.target().is_some_and(|to| to.is_char());
+        is_text && compared_values::goes_to(self.facts, function, param, opens)
     }
 }

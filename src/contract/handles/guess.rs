@@ -3,7 +3,6 @@
 
 use super::Handles;
 use super::life::is_named_as_end;
-use crate::contract::constructors::{record, target};
 use crate::contract::flat::flat;
 use crate::contract::length_inference::partner;
 use crate::contract::pointer_facts::FactTable;
@@ -127,7 +126,7 @@ impl<'a> Handles<'a> {
     /// What to pass for a parameter without a role, and for the number that counts what is behind it; by position.
     pub(super) fn guess(&self, function: &Function, index: usize) -> Option<BTreeMap<usize, Guess>> {
         let (facts, param) = (self.facts.of(function, index), &function.params[index]);
-        let to = target(&param.ty)?;
+        let to = param.ty.target()?;
         let count = self.count(function, index);
         let is_one = !self.is_several(function, index);
         let several = if is_one { 1 } else { SEVERAL };
@@ -168,12 +167,12 @@ impl<'a> Handles<'a> {
 
     /// What stands at an address that the function gets.
     fn place(&self, function: &Function, index: usize) -> Option<Guess> {
-        let pointer = target(&function.params[index].ty)?;
-        let inner = target(pointer)?;
+        let pointer = function.params[index].ty.target()?;
+        let inner = pointer.target()?;
         let takes_object = |key| self.takes_object(function, index, key);
         Some(match &inner.kind {
             TypeKind::Pointer(_) | TypeKind::Function { .. } => return None,
-            _ if record(inner).is_some_and(takes_object) || self.named_object(pointer).is_some() => {
+            _ if inner.record_key().is_some_and(takes_object) || self.named_object(pointer).is_some() => {
                 Guess::ObjectPlace
             }
             // C may free a text that it finds there, or enlarge its block.
@@ -254,7 +253,7 @@ impl<'a> Handles<'a> {
 
     /// The first such record among the parameters.
     pub(super) fn left_record(&self, function: &Function) -> Option<&'a str> {
-        let all = function.params.iter().filter_map(|param| target(&param.ty).and_then(record));
+        let all = function.params.iter().filter_map(|param| param.ty.target().and_then(CType::record_key));
         all.filter_map(|key| self.left.get(key)).copied().next()
     }
 
@@ -293,8 +292,8 @@ impl<'a> Handles<'a> {
 
     /// The struct of which a function may leave an object at the address that it gets.
     pub fn left_behind(function: &Function, index: usize) -> Option<&str> {
-        match &target(&function.params[index].ty)?.kind {
-            TypeKind::Pointer(to) if !to.is_const => record(to),
+        match &function.params[index].ty.target()?.kind {
+            TypeKind::Pointer(to) if !to.is_const => to.record_key(),
             _ => None,
         }
     }

@@ -1,9 +1,9 @@
 //! Whether a function makes, uses or ends the handle that it gets.
 
 use super::Handles;
-use crate::contract::constructors::{COPIES, is_named, record, target, words};
+use crate::contract::constructors::{COPIES, is_named, words};
 use crate::contract::parameter_roles::Life;
-use crate::symbol::{Function, UseKind};
+use crate::symbol::{CType, Function, UseKind};
 
 /// Words in the name of a destructor.
 const ENDS: [&str; 13] = [
@@ -34,8 +34,9 @@ impl Handles<'_> {
         let named = |wanted: &[&str]| has_word(function, wanted);
         let is_maker = self.constructors.of_record(of).iter().any(|f| f.key == function.key);
         // A maker cannot fill what is `const`: it copies it.
-        let is_original = target(&function.params[first].ty).is_some_and(|to| to.is_const);
-        let takes = function.params.iter().filter(|p| target(&p.ty).and_then(record) == Some(of)).count();
+        let is_original = function.params[first].ty.target().is_some_and(|to| to.is_const);
+        let takes =
+            function.params.iter().filter(|p| p.ty.target().and_then(CType::record_key) == Some(of)).count();
         if self.facts.of(function, first).freed
             || is_named_as_end(function) && takes == 1 && !self.only_lends(function, first)
         {

@@ -1,7 +1,7 @@
 //! A parameter among the others of its function, for descriptions and generated tests.
 
 use super::{Parameter, buffers_of};
-use crate::symbol::{CType, TypeKind};
+use crate::symbol::CType;
 
 /// A parameter, its type, and the parameters beside it.
 #[derive(Debug, Clone, Copy)]
@@ -16,10 +16,7 @@ pub struct ParameterContext<'a> {
 impl<'a> ParameterContext<'a> {
     /// What a pointer or array leads to; otherwise the type itself.
     pub fn target(&self) -> &'a CType {
-        match &self.ty.kind {
-            TypeKind::Pointer(of) | TypeKind::Array { of, .. } => of,
-            _ => self.ty,
-        }
+        self.ty.target().unwrap_or(self.ty)
     }
 
     /// Whether the parameter `length` is the length of more than one buffer.

@@ -1,6 +1,5 @@
 use super::in_driver::{self, InDriver};
 use super::{Code, Direction, Facts, Keys, Notation, ParameterContext, Rules, Shape, Slot, Typed};
-use crate::symbol::TypeKind;
 use proc_macro2::TokenStream;
 use quote::quote;
 use serde_json::{Value as Json, json};
@@ -58,7 +57,7 @@ impl Rules for Room {
         let size = in_driver::size_behind(place);
         let bytes = format!("{} * {size}", self.len.max(IN_DRIVER));
         // C that gets no length may look for a NUL.
-        let is_text = matches!(place.target().kind, TypeKind::Int { plain_char: true, .. });
+        let is_text = place.target().is_char();
         let make = if is_text { "driver_chars" } else { "driver_some" };
         Some(match self.is_output() {
             true => InDriver::memory(place, self.direction, &bytes),

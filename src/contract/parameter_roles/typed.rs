@@ -13,10 +13,7 @@ pub struct Typed<'a> {
 impl<'a> Typed<'a> {
     /// What a pointer, or a parameter that is declared as an array, leads to.
     pub fn target(&self) -> Option<&'a CType> {
-        match &self.ty.kind {
-            TypeKind::Pointer(to) | TypeKind::Array { of: to, .. } => Some(to),
-            _ => None,
-        }
+        self.ty.target()
     }
 
     /// Whether it is an integer or an enum.

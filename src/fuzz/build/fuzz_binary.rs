@@ -8,7 +8,7 @@ use crate::fuzz::build::cargo::{cargo, excerpt};
 use crate::fuzz::build::overlay::Overlay;
 use crate::fuzz::build::port_compilation::{self, Edges, PortIs};
 use crate::fuzz::build::port_variables;
-use crate::fuzz::disk_space;
+use crate::fuzz::disk_full;
 use crate::platform::process::{Exit, Interrupt, Job, Output};
 use crate::platform::toolchain::Toolchain;
 use cargo_metadata::Message;
@@ -247,7 +247,7 @@ impl Builder<'_> {
         // Errors with a position in a source are for the port to fix, whatever else failed.
         if errors.iter().all(|error| error.line == 0) {
             let placeless = errors.iter().map(|error| error.rendered.as_str()).chain([stderr.as_str()]);
-            disk_space::check(output, &placeless.collect::<String>(), &self.target_dir)?;
+            disk_full::check(output, &placeless.collect::<String>(), &self.target_dir)?;
         }
         if let Some(reason) = port_compilation::stopped(&stderr, overlay) {
             return Ok(Built::Stopped(reason));

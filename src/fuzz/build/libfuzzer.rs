@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fuzz::build::cargo::{cargo, excerpt};
 use crate::fuzz::build::fuzz_binary::Builder;
 use crate::fuzz::build::overlay::Overlay;
-use crate::fuzz::disk_space;
+use crate::fuzz::disk_full;
 use crate::platform::process::{Interrupt, Job, Output};
 use cargo_metadata::MetadataCommand;
 use fs_err as fs;
@@ -97,7 +97,7 @@ impl Builder<'_> {
             false => outputs,
         };
         if let Some(output) = outputs.iter().find(|output| !output.exit.success()) {
-            disk_space::check(output, &output.stderr_text(), &self.user_dir)?;
+            disk_full::check(output, &output.stderr_text(), &self.user_dir)?;
             return Err(failed("libFuzzer does not compile", output));
         }
         fs::rename(&fresh, archive)?;

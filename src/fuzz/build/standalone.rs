@@ -6,7 +6,7 @@ use crate::fuzz::build::cargo::cargo;
 use crate::fuzz::build::fuzz_binary::Builder;
 use crate::fuzz::build::overlay::Overlay;
 use crate::fuzz::build::port_compilation::{Edges, PortIs};
-use crate::fuzz::disk_space;
+use crate::fuzz::disk_full;
 use crate::platform::process::{Interrupt, Job};
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +42,7 @@ impl Builder<'_> {
             return Ok(Standalone { links: true, why: None });
         }
         let stderr = output.stderr_text();
-        disk_space::check(&output, &unquoted(&stderr), &self.target_dir)?;
+        disk_full::check(&output, &unquoted(&stderr), &self.target_dir)?;
         Ok(Standalone::no(reason(&stderr)))
     }
 }

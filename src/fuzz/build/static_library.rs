@@ -4,7 +4,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fuzz::build::cargo::excerpt;
 use crate::fuzz::build::fuzz_binary::{Builder, place};
 use crate::fuzz::build::overlay::Overlay;
-use crate::fuzz::disk_space;
+use crate::fuzz::disk_full;
 use crate::platform::process::Interrupt;
 use cargo_metadata::Message;
 use std::path::Path;
@@ -79,7 +79,7 @@ impl Builder<'_> {
         }
         let stderr = output.stderr_text();
         if !output.exit.success() {
-            disk_space::check(&output, &[placeless.as_str(), &stderr].concat(), &self.target_dir)?;
+            disk_full::check(&output, &[placeless.as_str(), &stderr].concat(), &self.target_dir)?;
             let text = if errors.is_empty() { stderr } else { errors };
             let text = format!("the port does not compile for a C program:\n  {}", excerpt(&text));
             return Err(Error::new(ErrorKind::Build, text)

@@ -1,7 +1,7 @@
 //! Structs with a `const char *`: a `static` cannot hold bindgen's raw pointer, so they get a copy with strings.
 
 use super::identifier;
-use super::text_records::holds_text;
+use super::records_with_text::holds_text;
 use super::value::Reader;
 use crate::rust::pretty::pretty;
 use crate::symbol::{CType, Record, TypeKind};

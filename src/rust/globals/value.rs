@@ -1,7 +1,7 @@
 //! Converts the bytes of a C variable, along its type, to Rust types and values.
 
-use super::text_records::is_text;
-use super::{function_pointers, identifier, text_records};
+use super::records_with_text::is_text;
+use super::{function_pointers, identifier, records_with_text};
 use crate::c::data::{Data, Target};
 use crate::symbol::{CType, Record, TypeKind};
 use std::collections::BTreeMap;
@@ -72,7 +72,7 @@ impl Reader<'_> {
     fn path(&self, record: &Record) -> String {
         match self.may_change {
             true => format!("crate::ffi::{}", record.rust_name),
-            false => text_records::path(self.records, record),
+            false => records_with_text::path(self.records, record),
         }
     }
 
@@ -95,7 +95,7 @@ impl Reader<'_> {
     /// The content of a `char` array as a Rust literal, if it is text.
     pub(super) fn shown_text(&self, ty: &CType) -> Option<String> {
         let TypeKind::Array { of, .. } = &ty.kind else { return None };
-        if !matches!(of.kind, TypeKind::Int { bits: 8, plain_char: true, .. }) {
+        if !of.is_char() {
             return None;
         }
         let text = self.data.bytes.strip_suffix(&[0]).unwrap_or(&self.data.bytes);
@@ -336,7 +336,7 @@ fn integer(spelling: &str, signed: bool, bits: u16) -> Result<String, String> {
 /// Whether it is a pointer to `char`.
 fn is_character(ty: &CType) -> bool {
     let TypeKind::Pointer(to) = &ty.kind else { return false };
-    matches!(to.kind, TypeKind::Int { bits: 8, plain_char: true, .. })
+    to.is_char()
 }
 
 fn signed_text(number: u64, bits: u16) -> String {

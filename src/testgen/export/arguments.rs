@@ -2,7 +2,7 @@
 
 use super::expected::EACH;
 use super::json::Whole;
-use super::literals::{Types, array, behind, byte_array, bytes, is_byte, number, text};
+use super::literals::{Types, array, byte_array, bytes, is_byte, number, text};
 use crate::contract::parameter_roles::{Parameter, Shape, pointee};
 use crate::contract::types::Contract;
 use crate::rust::shims::Bound;
@@ -126,7 +126,7 @@ impl<'a> Call<'a> {
                 made.arguments.insert(at, null(&self.bound.c.params[at].1)?);
             }
             shape => {
-                let of = behind(self.ty(at)).ok_or("its type hides a pointer")?;
+                let of = self.ty(at).target().ok_or("its type hides a pointer")?;
                 made.keep(at, self.memory((at, param), shape, of)?);
             }
         }
@@ -205,7 +205,7 @@ impl<'a> Call<'a> {
             let others = params.filter(|(_, param)| is_input(param));
             let sizes = others.filter_map(|(at, param)| {
                 let given = self.args.get(&param.name).filter(|given| !given.is_null())?;
-                let of = behind(self.ty(at))?;
+                let of = self.ty(at).target()?;
                 Some(self.types.elements(of, given).ok()?.len())
             });
             sizes.min()

@@ -5,7 +5,7 @@
 use super::Source;
 use super::arguments::{Call, null};
 use super::json::{Whole, is_made, shown};
-use super::literals::{Types, behind};
+use super::literals::Types;
 use crate::contract::parameter_roles::{Handle, Life, ParameterContext, Shape};
 use crate::contract::slots::places;
 use crate::contract::types::{Contract, Returns, Sequence};
@@ -282,7 +282,7 @@ impl<'a> Told<'a> {
 
 /// An argument decoded from an empty input, on this handle: the harness calls destructors with such arguments.
 fn plainest(types: Types, place: &ParameterContext, which: usize) -> Result<Value, String> {
-    let (param, to) = (place.param, behind(place.ty).unwrap_or(place.ty));
+    let (param, to) = (place.param, place.ty.target().unwrap_or(place.ty));
     let one = |of| Ok(types.filled(of, 1, [0; 4])?[0].take());
     match param.role.facts().shape {
         _ if param.role.handle().is_some() => Ok(json!(which)),

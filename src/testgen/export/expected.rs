@@ -1,7 +1,7 @@
 //! Comparisons of the port's effects with C's: number by number, floats by their bits, without padding.
 
 use super::json::{Whole, shown};
-use super::literals::{Types, array, behind, byte_array, bytes, is_byte, number, zero};
+use super::literals::{Types, array, byte_array, bytes, is_byte, number, zero};
 use crate::contract::parameter_roles::pointee;
 use crate::rust::globals::identifier;
 use crate::rust::signature::number as number_type;
@@ -170,7 +170,7 @@ impl<'a> Types<'a> {
         if value.is_null() {
             return Ok(vec![quote!(assert!(#returned.is_null(), #text);)]);
         }
-        let of = behind(pointer).ok_or("what returns a table returns no pointer")?;
+        let of = pointer.target().ok_or("what returns a table returns no pointer")?;
         let ty = match (is_byte(of), number_type(&of.kind)) {
             (true, _) => syn::parse_quote!(u8),
             (false, Some(number)) => number,

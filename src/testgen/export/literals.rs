@@ -26,15 +26,6 @@ pub(super) fn is_byte(ty: &CType) -> bool {
     matches!(ty.kind, TypeKind::Void | TypeKind::Int { bits: 8, .. })
 }
 
-/// The target type of a parameter.
-pub(super) fn behind(ty: &CType) -> Option<&CType> {
-    match &ty.kind {
-        TypeKind::Pointer(to) => Some(to),
-        TypeKind::Array { of, .. } => Some(of),
-        _ => None,
-    }
-}
-
 impl<'a> Types<'a> {
     /// The name and the fields of a struct of numbers.
     pub fn fields(self, ty: &CType) -> Result<(Ident, Fields<'a>), String> {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// Whether the type is `const char *` or `char *const`. The target is checked together with the value.
 pub(super) fn is_text(ty: &CType) -> bool {
     let TypeKind::Pointer(to) = &ty.kind else { return false };
-    (to.is_const || ty.is_const) && matches!(to.kind, TypeKind::Int { bits: 8, plain_char: true, .. })
+    (to.is_const || ty.is_const) && to.is_char()
 }
 
 /// Whether a value of this type contains a `const char *`.

@@ -2,7 +2,7 @@
 //! can repair it.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform::disk::free;
+use crate::platform::free_space::free;
 use crate::platform::process::Output;
 use std::path::Path;
 
