@@ -66,6 +66,8 @@ pub enum Excuse {
     OtherCalls,
     /// Other memory while one of them runs.
     OtherMemory,
+    /// NaNs of other bits, or integers that look like NaNs.
+    OtherNans,
 }
 
 /// Where memory differs.

@@ -2,13 +2,13 @@
 //! neither C nor Rust says which bits a NaN has.
 
 use super::padding::is_known;
-use super::passing::{INTEGERS, is_in_memory};
-use super::pointee_type::param_in;
+use super::passing::{INTEGERS, is_in_memory, param_in};
 use crate::symbol::{CType, Field, Function, Library, TypeKind};
 
-/// The most kinds of places of a function, and numbers in one struct.
-const MOST: usize = 64;
-const MOST_IN_STRUCT: usize = 32;
+/// The most kinds of places of a function, numbers in one struct, and structs in structs whose pointers are followed.
+const MOST: usize = 512;
+const MOST_IN_STRUCT: usize = 256;
+const DEPTH: usize = 4;
 
 /// Numbers at the same place in each element of an array, as in `in_place.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,13 +21,17 @@ struct Lane {
     size: u64,
     at: u64,
     width: u64,
+    /// Whether elements are nothing but such numbers, so that a block of them is an array. Behind one of other structs may
+    /// lie something else.
+    is_whole: bool,
 }
 
 impl Lane {
     fn in_c(&self) -> String {
         let argument = self.argument.map_or(-1, |register| register as i64);
         let (through, step) = self.through.map_or((-1, 1), |(at, step)| (at as i64, step));
-        format!("{{{argument}, {through}, {step}, {}, {}, {}}}", self.size, self.at, self.width)
+        let Self { size, at, width, is_whole, .. } = self;
+        format!("{{{argument}, {through}, {step}, {size}, {at}, {width}, {}}}", u8::from(*is_whole))
     }
 }
 
@@ -54,7 +58,7 @@ fn all(library: &Library, function: &Function) -> Vec<Lane> {
         let TypeKind::Pointer(to) = &ty.kind else { continue };
         add(library, to, (argument, None), &mut lanes);
         let Some(step) = library.size_of(to) else { continue };
-        for (at, target) in pointers(library, to) {
+        for (at, target) in pointers(library, to, DEPTH) {
             add(library, target, (argument, Some((at, step))), &mut lanes);
         }
     }
@@ -74,7 +78,20 @@ fn add(
     let Some(size) = library.size_of(element) else { return };
     let mut places = Vec::new();
     numbers(library, element, 0, &mut places);
-    lanes.extend(places.into_iter().map(|(at, width)| Lane { argument, through, size, at, width }));
+    let is_whole = places.iter().map(|(_, width)| width).sum::<u64>() == size && !is_open(library, element);
+    lanes.extend(places.into_iter().map(|(at, width)| Lane { argument, through, size, at, width, is_whole }));
+}
+
+/// Whether more elements of another type may follow a value: its last field is an array without a length.
+fn is_open(library: &Library, ty: &CType) -> bool {
+    match &ty.kind {
+        TypeKind::Array { len, .. } => len.is_none_or(|len| len == 0),
+        TypeKind::Record(key) => {
+            let last = library.records.get(key).and_then(|record| record.fields.last());
+            last.is_some_and(|field| is_open(library, &field.ty))
+        }
+        _ => false,
+    }
 }
 
 /// The numbers in a value that begins at `start`, each with its bytes.
@@ -101,21 +118,24 @@ fn numbers(library: &Library, ty: &CType, start: u64, found: &mut Vec<(u64, u64)
     }
 }
 
-/// The pointers in a value, and what they point to.
-fn pointers<'l>(library: &'l Library, ty: &'l CType) -> Vec<(u64, &'l CType)> {
+/// The pointers in a value, and what they point to; in structs in structs down to this depth.
+fn pointers<'l>(library: &'l Library, ty: &'l CType, depth: usize) -> Vec<(u64, &'l CType)> {
     match &ty.kind {
         TypeKind::Pointer(to) => vec![(0, to)],
         TypeKind::Array { of, len: Some(len) } if matches!(of.kind, TypeKind::Pointer(_)) => {
             let places = (0..(*len).min(MOST_IN_STRUCT as u64)).map(|index| index * 8);
-            places.flat_map(|at| pointers(library, of).into_iter().map(move |(_, to)| (at, to))).collect()
+            places
+                .flat_map(|at| pointers(library, of, depth).into_iter().map(move |(_, to)| (at, to)))
+                .collect()
         }
-        TypeKind::Record(key) => {
+        TypeKind::Record(key) if depth > 0 => {
             let record = library.records.get(key).filter(|record| is_known(record));
             let fields = record.into_iter().flat_map(|record| &record.fields);
-            let fields = fields.filter(|field| !matches!(field.ty.kind, TypeKind::Record(_)));
             let of_field = |field: &'l Field| {
                 let start = field.offset? / 8;
-                Some(pointers(library, &field.ty).into_iter().map(move |(at, to)| (start + at, to)))
+                Some(
+                    pointers(library, &field.ty, depth - 1).into_iter().map(move |(at, to)| (start + at, to)),
+                )
             };
             fields.filter_map(of_field).flatten().collect()
         }

@@ -20,6 +20,7 @@ mod tape;
 pub mod outside;
 mod padding;
 pub mod candidates;
+mod eightbytes;
 mod passing;
 mod returned;
 mod pointee_type;

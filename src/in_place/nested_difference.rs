@@ -2,8 +2,9 @@
 
 use super::difference::{MemoryDifference, Way};
 use super::values::{Differing, values};
-use crate::in_place::pointee_type::{Spot, behind, param_in};
-use crate::symbol::{CType, Function, Library, TypeKind};
+use crate::in_place::passing::param_in;
+use crate::in_place::pointee_type::{Spot, behind};
+use crate::symbol::{CType, Function, Library};
 
 /// The first place to which types lead over pointers: `parent->child->prev`, or `return value->size`.
 pub(super) fn differing(
@@ -28,7 +29,7 @@ fn field<'l>(library: &'l Library, function: &'l Function, way: &Way) -> Option<
     let (last, pointers) = way.offsets.split_last()?;
     for offset in pointers {
         match behind(library, &path, ty, *offset) {
-            Spot::Field { path: next, ty: pointer, into: 0 } if is_pointer(pointer) => {
+            Spot::Field { path: next, ty: pointer, into: 0 } if pointer.is_pointer() => {
                 (path, ty) = (next, pointer);
             }
             Spot::Field { .. } | Spot::Padding | Spot::Unknown => return None,
@@ -38,8 +39,4 @@ fn field<'l>(library: &'l Library, function: &'l Function, way: &Way) -> Option<
         Spot::Field { path, ty, into } => Some((path, ty, into)),
         Spot::Padding | Spot::Unknown => None,
     }
-}
-
-fn is_pointer(ty: &CType) -> bool {
-    matches!(ty.kind, TypeKind::Pointer(_))
 }

@@ -1,7 +1,8 @@
 //! Where arguments and small structs are when a function is called or returns, on x86-64: chapter 3.2.3 of the System V
 //! ABI. Elsewhere, structs by value are left out.
 
-use crate::symbol::{CType, Function, Library, TypeKind};
+use super::eightbytes::{Class, Word, low, words};
+use crate::symbol::{CType, Function, Library, Param, TypeKind};
 
 /// Structs of more bytes are returned in memory of the caller, on x86-64 and aarch64.
 pub(super) const IN_REGISTERS: u64 = 16;
@@ -10,22 +11,6 @@ pub(super) const INTEGERS: usize = if cfg!(target_arch = "x86_64") { 6 } else { 
 const VECTORS: usize = 8;
 /// The most words of a struct by value that tells calls apart.
 const WORDS: usize = 16;
-
-/// What a word of eight bytes holds; as in `in_place.h`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Class {
-    Integer,
-    /// One number of four bytes, or two.
-    Floats,
-    Double,
-}
-
-/// A word of a value, and the bits of it that are no padding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Word {
-    class: Class,
-    mask: u64,
-}
 
 /// Where a word is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,6 +69,27 @@ pub(super) fn arguments(library: &Library, function: &Function) -> Vec<Part> {
         }
     }
     parts
+}
+
+/// The parameter that an integer register has whole, if it is known where all before it are.
+pub(super) fn param_in<'l>(library: &Library, function: &'l Function, register: usize) -> Option<&'l Param> {
+    let hidden = cfg!(target_arch = "x86_64") && is_in_memory(library, &function.ret);
+    let mut taken = Taken { integers: usize::from(hidden), vectors: 0, stack: 0 };
+    for param in &function.params {
+        match passed(library, &param.ty) {
+            Passed::Words(words) => {
+                let parts = taken.place(&words);
+                let is_it =
+                    |part: &Part| part.place == Place::Register(Class::Integer) && part.at == register;
+                if parts.iter().any(is_it) {
+                    return Some(param).filter(|_| parts.len() == 1);
+                }
+            }
+            Passed::Stack(masks) => drop(taken.put_on_stack(&masks)),
+            Passed::Unknown => return None,
+        }
+    }
+    None
 }
 
 /// The bytes of a struct to which a parameter points; 0 where there is none.
@@ -181,12 +187,8 @@ fn passed(library: &Library, ty: &CType) -> Passed {
             if record.size > 8 * WORDS as u64 {
                 return Passed::Stack(vec![0; record.size.div_ceil(8) as usize]);
             }
-            let mut leaves = Vec::new();
-            if of(library, ty, 0, &mut leaves).is_none() {
-                return Passed::Unknown;
-            }
-            let words = (0..record.size.div_ceil(8)).map(|at| word(&leaves, at));
-            let (words, masks): (Vec<Option<Word>>, Vec<u64>) = words.unzip();
+            let Some(words) = words(library, ty, record.size) else { return Passed::Unknown };
+            let (words, masks): (Vec<Option<Word>>, Vec<u64>) = words.into_iter().unzip();
             match words.into_iter().collect::<Option<Vec<Word>>>() {
                 _ if record.size > IN_REGISTERS => Passed::Stack(masks),
                 Some(words) => Passed::Words(words),
@@ -197,94 +199,6 @@ fn passed(library: &Library, ty: &CType) -> Passed {
             Passed::Unknown
         }
     }
-}
-
-fn low(bits: u16) -> u64 {
-    if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
-}
-
-/// A number or a pointer in a struct: its first bit, and how many it has.
-#[derive(Clone, Copy)]
-struct Leaf {
-    from: u64,
-    bits: u16,
-    class: Class,
-    /// Not in a union, of whose members one alone has a value.
-    is_certain: bool,
-}
-
-/// All leaves of a value that begins at this bit; `None` if something is not where its alignment asks for, or unknown.
-fn of(library: &Library, ty: &CType, at: u64, leaves: &mut Vec<Leaf>) -> Option<()> {
-    let mut leaf = |bits: u16, class| {
-        leaves.push(Leaf { from: at, bits, class, is_certain: true });
-        at.is_multiple_of(u64::from(bits)).then_some(())
-    };
-    match &ty.kind {
-        TypeKind::Bool => leaf(8, Class::Integer),
-        TypeKind::Int { bits, .. } | TypeKind::Enum { bits, .. } if *bits <= 64 => {
-            leaf(*bits, Class::Integer)
-        }
-        TypeKind::Float { bits: 32 } => leaf(32, Class::Floats),
-        TypeKind::Float { bits: 64 } => leaf(64, Class::Double),
-        TypeKind::Pointer(_) => leaf(64, Class::Integer),
-        TypeKind::Array { of: element, len } => {
-            let bits = library.size_of(element)? * 8;
-            (0..(*len)?).try_for_each(|index| of(library, element, at + index * bits, leaves))
-        }
-        TypeKind::Record(key) => {
-            let record = library.records.get(key).filter(|record| record.complete && !record.opaque)?;
-            let begin = leaves.len();
-            for field in &record.fields {
-                match field.bits {
-                    None => of(library, &field.ty, at + field.offset?, leaves)?,
-                    // Compilers do not agree on what an unnamed one is.
-                    Some(bits) if field.name.is_empty() => (bits == 0).then_some(())?,
-                    Some(bits) => leaves.push(Leaf {
-                        from: at + field.offset?,
-                        bits: u16::try_from(bits).ok()?,
-                        class: Class::Integer,
-                        is_certain: true,
-                    }),
-                }
-            }
-            if record.is_union {
-                leaves[begin..].iter_mut().for_each(|leaf| leaf.is_certain = false);
-                leaves.extend(common(&leaves[begin..], at, record.fields.len()));
-            }
-            Some(())
-        }
-        _ => None,
-    }
-}
-
-/// The bits with which all members of a union begin.
-fn common(leaves: &[Leaf], at: u64, members: usize) -> Option<Leaf> {
-    let first = leaves.iter().filter(|leaf| leaf.from == at);
-    let least = first.clone().min_by_key(|leaf| leaf.bits)?;
-    (first.count() == members).then_some(Leaf { is_certain: true, ..*least })
-}
-
-/// The word with this number, if it holds one class of numbers, or integers among them; and the bits that surely have a
-/// value.
-fn word(leaves: &[Leaf], number: u64) -> (Option<Word>, u64) {
-    let begin = number * 64;
-    let inside = |leaf: &&Leaf| leaf.from < begin + 64 && leaf.from + u64::from(leaf.bits) > begin;
-    let inside: Vec<&Leaf> = leaves.iter().filter(inside).collect();
-    // A bit-field may lie in two words.
-    let mask = |leaf: &&Leaf| match leaf.from.checked_sub(begin) {
-        Some(from) => low(leaf.bits) << from,
-        None => low(leaf.bits) >> (begin - leaf.from),
-    };
-    let certain = inside.iter().filter(|leaf| leaf.is_certain);
-    let mask = certain.map(mask).fold(0, |all, one| all | one);
-    let has = |class| inside.iter().any(|leaf| leaf.class == class);
-    let class = match (has(Class::Integer), has(Class::Floats), has(Class::Double)) {
-        (true, _, _) => Some(Class::Integer),
-        (false, true, false) => Some(Class::Floats),
-        (false, false, true) => Some(Class::Double),
-        (false, true, true) | (false, false, false) => None,
-    };
-    (class.map(|class| Word { class, mask }), mask)
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]

@@ -1,8 +1,7 @@
 //! What lies at a place, by the types of the pointers that lead there.
 
 use super::padding::is_known;
-use super::passing::is_in_memory;
-use crate::symbol::{CType, Field, Function, Library, Param, Record, TypeKind};
+use crate::symbol::{CType, Field, Library, Record, TypeKind};
 
 /// What lies at a place.
 pub(super) enum Spot<'l> {
@@ -14,26 +13,6 @@ pub(super) enum Spot<'l> {
     },
     Padding,
     Unknown,
-}
-
-/// The parameter in this integer register.
-pub(super) fn param_in<'l>(library: &Library, function: &'l Function, register: usize) -> Option<&'l Param> {
-    let in_registers = |ty: &CType| match ty.kind {
-        TypeKind::Float { .. } => Some(false),
-        TypeKind::Record(_) | TypeKind::Unsupported(_) => None,
-        _ => Some(true),
-    };
-    let mut integers = Vec::new();
-    for param in &function.params {
-        match in_registers(&param.ty) {
-            Some(true) => integers.push(param),
-            Some(false) => {}
-            None => return None,
-        }
-    }
-    // On x86-64 the address of such a result is the first argument.
-    let before = usize::from(cfg!(target_arch = "x86_64") && is_in_memory(library, &function.ret));
-    register.checked_sub(before).and_then(|at| integers.get(at)).copied()
 }
 
 /// What lies so many bytes behind a pointer of this name.

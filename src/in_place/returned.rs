@@ -19,9 +19,7 @@ pub(super) fn result(library: &Library, ty: &CType) -> Result<&'static str, &'st
         TypeKind::Int { bits, .. } | TypeKind::Enum { bits, .. } => of_bits(*bits),
         TypeKind::Float { bits: 32 } => Ok("RESULT_FLOAT"),
         TypeKind::Float { bits: 64 } => Ok("RESULT_DOUBLE"),
-        TypeKind::Pointer(to) if matches!(to.kind, TypeKind::Int { bits: 8, plain_char: true, .. }) => {
-            Ok("RESULT_TEXT")
-        }
+        TypeKind::Pointer(to) if to.is_char() => Ok("RESULT_TEXT"),
         TypeKind::Pointer(_) | TypeKind::Array { .. } | TypeKind::Function { .. } => Ok("RESULT_POINTER"),
         // Then it is a part of the memory that is compared.
         TypeKind::Record(_) if is_in_memory(library, ty) => Ok("RESULT_NONE"),

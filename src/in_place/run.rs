@@ -48,6 +48,8 @@ pub struct Judged {
     pub outside: Option<String>,
     /// How the program ended before its time, if it did.
     pub broke: Option<String>,
+    /// Whether it does not end so with C alone: a candidate, or the judge, is at fault.
+    pub is_by_candidate: bool,
 }
 
 impl Judged {
@@ -61,13 +63,28 @@ impl Judged {
         one.killed.into_iter().for_each(|(candidate, told)| self.kill(candidate, told));
         self.also.extend(one.also);
         self.outside = self.outside.take().or(one.outside);
-        self.broke = self.broke.take().or(one.broke);
+        self.take_end(one.broke, one.is_by_candidate);
     }
 
-    /// With the differences alone that judging with other inputs of the same drivers gave.
+    /// With what speaks against candidates where they were judged with other inputs of the same drivers.
     pub fn add_differences(&mut self, one: Self) {
         one.killed.into_iter().for_each(|(candidate, told)| self.kill(candidate, told));
         self.also.extend(one.also);
+        self.unsteady += one.unsteady;
+        // Where C alone ends like this, the inputs so far have to do.
+        self.take_end(one.broke.filter(|_| one.is_by_candidate), one.is_by_candidate);
+    }
+
+    /// How candidates, and not C, ended the program.
+    pub fn ended_by_candidate(&self) -> Option<&str> {
+        self.broke.as_deref().filter(|_| self.is_by_candidate)
+    }
+
+    fn take_end(&mut self, broke: Option<String>, is_by_candidate: bool) {
+        if self.broke.is_none() || is_by_candidate && !self.is_by_candidate {
+            self.broke = broke.or(self.broke.take());
+        }
+        self.is_by_candidate |= is_by_candidate;
     }
 
     /// That there are unsteady calls.
@@ -185,6 +202,12 @@ pub fn judge(
     }
     started(program, &output)?;
     judged.broke = broke(&output, inputs);
+    if judged.broke.is_some() {
+        judged.is_by_candidate = match begun(&output, inputs) {
+            Some(input) => reach(program, &[input], LIMIT, interrupt)?.breaking.is_empty(),
+            None => true,
+        };
+    }
     Ok(judged)
 }
 
@@ -234,16 +257,12 @@ pub fn watch(
 /// How a program ended before its time, and on which input.
 pub(super) fn broke(output: &Output, inputs: &[&Path]) -> Option<String> {
     let text = String::from_utf8_lossy(&output.report);
-    let (mut on, mut has_exited) = (None, false);
-    for words in report(&text) {
-        match words[..] {
-            ["done"] if output.exit.success() => return None,
-            ["input", number] => on = Some(nth(inputs, number)),
-            ["ran", _] => on = None,
-            ["exit", _] => has_exited = true,
-            _ => {}
-        }
+    let words = report(&text);
+    if output.exit.success() && words.iter().any(|words| words[..] == ["done"]) {
+        return None;
     }
+    let has_exited = words.iter().any(|words| matches!(words[..], ["exit", _]));
+    let on = begun(output, inputs);
     let how = match output.exit {
         Exit::Signal(signal) => format!("signal {signal}{}", meaning(signal)),
         Exit::TimedOut => "it does not end".to_owned(),
@@ -254,6 +273,19 @@ pub(super) fn broke(output: &Output, inputs: &[&Path]) -> Option<String> {
     let short = |input: PathBuf| input.iter().rev().take(3).collect::<Vec<_>>().into_iter().rev().collect();
     let on = on.map(short).map(|input: PathBuf| format!(" on input {}", input.display()));
     Some(how + &on.unwrap_or_default())
+}
+
+/// The input that a program began and did not end.
+fn begun(output: &Output, inputs: &[&Path]) -> Option<PathBuf> {
+    let mut on = None;
+    for words in report(&String::from_utf8_lossy(&output.report)) {
+        match words[..] {
+            ["input", number] => on = Some(nth(inputs, number)),
+            ["ran", _] => on = None,
+            _ => {}
+        }
+    }
+    on
 }
 
 /// The code with which a program ends that cannot report.

@@ -5,7 +5,8 @@ use super::padding::{is_known, is_padded, padding_known_to};
 use super::values::{Differing, values};
 use crate::in_place::difference::{Difference, Excuse, MemoryDifference, Told, Words};
 use crate::in_place::nested_difference;
-use crate::in_place::pointee_type::{Spot, behind, param_in, within};
+use crate::in_place::passing::param_in;
+use crate::in_place::pointee_type::{Spot, behind, within};
 use crate::symbol::{CType, Function, Library, TypeKind};
 
 /// Whether a difference shows that the port is wrong.
@@ -36,6 +37,7 @@ pub fn meaning(library: &Library, function: &Function, told: &Told) -> Meaning {
         (_, Some(Excuse::SameStart)) => Meaning::Unclear(SAME_START),
         (_, Some(Excuse::AtEnd)) => Meaning::Unclear(AT_END),
         (_, Some(Excuse::OtherMemory)) => Meaning::Unclear(OTHER_MEMORY),
+        (_, Some(Excuse::OtherNans)) => Meaning::Unclear(OTHER_NANS),
         (Difference::Callbacks, _) | (_, Some(Excuse::OtherCalls)) => Meaning::Unclear(OTHER_CALLS),
         (Difference::Memory | Difference::Stack, None) => match memory(library, function, &told.places) {
             Meaning::Wrong(None) => {
@@ -70,7 +72,7 @@ pub fn meaning(library: &Library, function: &Function, told: &Told) -> Meaning {
 /// Whether a pointer leads to characters, so that other bytes are another text.
 fn is_text(ty: &CType) -> bool {
     let TypeKind::Pointer(to) = &ty.kind else { return false };
-    matches!(to.kind, TypeKind::Int { bits: 8, plain_char: true, .. })
+    to.is_char()
 }
 
 const MOVED: &str = "it allocates in another way than C, so addresses differ, which may be right";
@@ -83,6 +85,8 @@ const OTHER_CALLS: &str = "it calls other functions of the program than C (callb
     other arguments, which may be right if the program does not care";
 const OTHER_MEMORY: &str = "while a function of the program runs that it calls (a callback or a hook), memory or errno is not as C has \
     it then, which may be right if the program does not look";
+const OTHER_NANS: &str =
+    "it leaves a NaN of other bits than C, or, if no floating-point number is there, another integer";
 const PADDING: &str = "the bytes may be padding, which has no value";
 
 fn memory(library: &Library, function: &Function, places: &[MemoryDifference]) -> Meaning {
@@ -111,11 +115,13 @@ fn has_value(
     bytes != 0 && bytes & !padding_known_to(library, function) != 0
 }
 
-/// A number that differs, although both look like addresses of constants.
+/// A number that differs, although both look like addresses of constants, or like NaNs.
 fn other_number(library: &Library, function: &Function, told: &Told) -> Option<Differing> {
     match told.difference {
         Difference::Memory | Difference::Stack | Difference::Variable => {
-            told.excused.iter().find_map(|place| number_at(library, function, place))
+            let is_known: fn(&CType) -> bool =
+                if told.excuse == Some(Excuse::OtherNans) { is_integer } else { is_number };
+            told.excused.iter().find_map(|place| number_at(library, function, place, is_known))
         }
         Difference::Result if matches!(told.excuse, Some(Excuse::OtherConstant | Excuse::SameStart)) => {
             number_in_result(library, &function.ret, told.results.as_ref()?)
@@ -124,14 +130,19 @@ fn other_number(library: &Library, function: &Function, told: &Told) -> Option<D
     }
 }
 
-/// A number at a place, if all arguments that lead to it for certain say that one is there.
-fn number_at(library: &Library, function: &Function, place: &MemoryDifference) -> Option<Differing> {
+/// A number at a place, if all arguments that lead to it for certain say that such a one is there.
+fn number_at(
+    library: &Library,
+    function: &Function,
+    place: &MemoryDifference,
+    is_such: fn(&CType) -> bool,
+) -> Option<Differing> {
     let mut found = None;
     for (argument, offset) in &place.at {
         match path(library, function, *argument, *offset) {
             // What a pointer to numbers leads to may be one alone, and end there.
             Spot::Field { path, .. } if !path.contains("->") && !path.ends_with("[0]") => {}
-            Spot::Field { path, ty, into } if is_number(ty) => {
+            Spot::Field { path, ty, into } if is_such(ty) => {
                 let values = || place.words.and_then(|words| values(ty, into, &words));
                 found.get_or_insert_with(|| Differing { path, values: values() });
             }
@@ -169,6 +180,10 @@ fn is_number(ty: &CType) -> bool {
         TypeKind::Bool | TypeKind::Enum { .. } | TypeKind::Float { .. } => true,
         _ => false,
     }
+}
+
+fn is_integer(ty: &CType) -> bool {
+    is_number(ty) && !matches!(ty.kind, TypeKind::Float { .. })
 }
 
 /// What lies at a place. The nearest pointer may lead to a part of a struct to whose start another one leads.

@@ -90,33 +90,40 @@ int implfuzz_has_moved(const struct picture *c, const struct picture *own)
     return c->allocations != own->allocations && c->allocated + own->allocated != 0;
 }
 
+/* Whether only NaNs differ in a word of the stack: the least certain one of them. */
+static enum number only_nans(const unsigned char *stack, size_t at, size_t bytes)
+{
+    enum number all = NUMBER;
+    for (size_t end = bytes - at < 8 ? bytes : at + 8; at < end; at++) {
+        if (stack[at] == STATE->stack_after[at])
+            continue;
+        struct nans nans = implfuzz_nans(stack + at, STATE->stack_after + at);
+        if (nans.number == NO_NUMBER)
+            return NO_NUMBER;
+        all = nans.number < all ? nans.number : all;
+        at += nans.bytes - 1;
+    }
+    return all;
+}
+
 /* A word of the stack that differs. */
 static void stack_word(const unsigned char *stack, size_t at, size_t bytes, int moved, struct places *places)
 {
+    enum number number = only_nans(stack, at, bytes);
+    if (number == NUMBER)
+        return;
     uint64_t words[2] = {0};
     size_t size = bytes - at < 8 ? bytes - at : 8;
     memcpy(&words[0], STATE->stack_after + at, size);
     memcpy(&words[1], stack + at, size);
     enum excuse excuse = implfuzz_excuse(words[0], words[1], moved, RESULT_UNKNOWN);
+    if (excuse == NONE && number == MAYBE_NUMBER)
+        excuse = OTHER_NANS;
     while (stack[at] == STATE->stack_after[at])
         at++;
     implfuzz_add_excused(places, excuse, stack + at, words[0], words[1]);
     if (excuse == NONE)
         implfuzz_add_place(places, stack + at, words[0], words[1]);
-}
-
-/* Whether only NaNs differ in a word of the stack. */
-static int are_nans(const unsigned char *stack, size_t at, size_t bytes)
-{
-    for (size_t end = bytes - at < 8 ? bytes : at + 8; at < end; at++) {
-        if (stack[at] == STATE->stack_after[at])
-            continue;
-        size_t same = implfuzz_is_same_nan(stack + at, STATE->stack_after + at);
-        if (!same)
-            return 0;
-        at += same - 1;
-    }
-    return 1;
 }
 
 enum difference implfuzz_compare(const struct implfuzz_function *function, const struct picture *c, const struct picture *own,
@@ -141,7 +148,7 @@ enum difference implfuzz_compare(const struct implfuzz_function *function, const
     if (c->live != own->live)
         return DIFFERS_ALLOCATION;
     for (size_t at = 0; at < bytes && places->count < PLACES; at += 8)
-        if (memcmp(stack + at, STATE->stack_after + at, bytes - at < 8 ? bytes - at : 8) != 0 && !are_nans(stack, at, bytes))
+        if (memcmp(stack + at, STATE->stack_after + at, bytes - at < 8 ? bytes - at : 8) != 0)
             stack_word(stack, at, bytes, moved, places);
     if (places->count) {
         places->excuse = NONE;

@@ -76,6 +76,7 @@ struct implfuzz_lane {
     int argument; /* -1: the result */
     int through;  /* where in an element of `step` bytes the array's address is; -1: the argument has it */
     unsigned step, size, at, width;
+    int is_whole; /* elements are nothing but such numbers */
 };
 
 /* A function of the library. Generated: `functions`, `entries`. */
@@ -167,7 +168,8 @@ enum excuse {
     SAME_START,      /* the same text, and behind it C's constant goes on with other bytes */
     AT_END,          /* memory, where both end the program: what runs behind `exit` may read it, or not */
     OTHER_CALLS,     /* of the driver's own functions, or other arguments there: a program may look at them, or not */
-    OTHER_MEMORY     /* while one of them runs: the same */
+    OTHER_MEMORY,    /* while one of them runs: the same */
+    OTHER_NANS       /* of two NaNs, or of two integers that look like NaNs */
 };
 
 /* A stretch of memory that is put back. */
@@ -523,7 +525,13 @@ enum difference implfuzz_compare(const struct implfuzz_function *function, const
 enum difference implfuzz_compare_ends(struct places *places);
 
 /* nans.c */
-size_t implfuzz_is_same_nan(const unsigned char *now, const unsigned char *then);
+enum number { NO_NUMBER, MAYBE_NUMBER, NUMBER };
+/* Bytes that belong to two NaNs; 0 where there are none. */
+struct nans {
+    size_t bytes;
+    enum number number;
+};
+struct nans implfuzz_nans(const unsigned char *now, const unsigned char *then);
 
 /* words.c */
 /* The words of one place take less than this. */

@@ -49,45 +49,68 @@ static const unsigned char *end_of(const unsigned char *at, size_t bytes)
     return (size_t)(limit - at) < bytes ? limit : at + bytes;
 }
 
-static int is_in_array(const struct implfuzz_lane *lane, uint64_t array, const unsigned char *number)
+/* Whether an argument leads to a part of a block that is no array of these elements from its start. */
+static int is_shared(uint64_t array, struct extent block)
 {
-    uint64_t address = (uint64_t)number;
-    if (address < array || (address - array) % lane->size != lane->at)
-        return 0;
-    uint64_t end = (uint64_t)end_of((const unsigned char *)array, (size_t)ELEMENTS * lane->size);
-    return address + lane->width <= end;
-}
-
-static int leads_to(const struct implfuzz_lane *lane, const unsigned char *number)
-{
-    uint64_t word = lane->argument < 0 ? STATE->compared_result->integer[0] : STATE->compared_arguments->integer[lane->argument];
-    if (lane->through < 0)
-        return is_in_array(lane, word, number);
-    const unsigned char *at = (const unsigned char *)word;
-    const unsigned char *end = end_of(at, STEPS * (size_t)lane->step);
-    if (!end)
-        return 0;
-    for (size_t step = 0; step < STEPS && at + lane->through + sizeof word <= end; step++, at += lane->step) {
-        uint64_t array;
-        memcpy(&array, at + lane->through, sizeof array);
-        if (is_in_array(lane, array, number))
+    for (unsigned at = 0; at < STATE->compared->integers; at++) {
+        uint64_t word = STATE->compared_arguments->integer[at];
+        if (word != array && word >= (uint64_t)block.start && word < (uint64_t)block.end)
             return 1;
     }
     return 0;
 }
 
 /*
- * How many bytes from a byte that differs belong to two NaNs: `now` is where the number is, and `then` the byte as C left it.
- * 0 where no number is known to be, or one is none.
+ * The first element is what the type says. Behind it there are more of them for certain if a block has nothing else, as far
+ * as that can be known.
  */
-size_t implfuzz_is_same_nan(const unsigned char *now, const unsigned char *then)
+static enum number in_array(const struct implfuzz_lane *lane, uint64_t array, const unsigned char *number)
+{
+    uint64_t address = (uint64_t)number;
+    if (address < array || (address - array) % lane->size != lane->at)
+        return NO_NUMBER;
+    uint64_t end = (uint64_t)end_of((const unsigned char *)array, (size_t)ELEMENTS * lane->size);
+    if (address + lane->width > end)
+        return NO_NUMBER;
+    if (address - array < lane->size)
+        return NUMBER;
+    struct extent block = implfuzz_extent((const unsigned char *)array);
+    int is_all = block.start == (const unsigned char *)array && (size_t)(block.end - block.start) % lane->size == 0;
+    return lane->is_whole && is_all && !is_shared(array, block) ? NUMBER : MAYBE_NUMBER;
+}
+
+static enum number at_end_of(const struct implfuzz_lane *lane, const unsigned char *number)
+{
+    uint64_t word = lane->argument < 0 ? STATE->compared_result->integer[0] : STATE->compared_arguments->integer[lane->argument];
+    if (lane->through < 0)
+        return in_array(lane, word, number);
+    const unsigned char *at = (const unsigned char *)word;
+    const unsigned char *end = end_of(at, STEPS * (size_t)lane->step);
+    if (!end)
+        return NO_NUMBER;
+    enum number best = NO_NUMBER;
+    for (size_t step = 0; step < STEPS && at + lane->through + sizeof word <= end; step++, at += lane->step) {
+        uint64_t array;
+        memcpy(&array, at + lane->through, sizeof array);
+        enum number found = in_array(lane, array, number);
+        best = found > best ? found : best;
+    }
+    return best;
+}
+
+/* `now` is where the number is, and `then` the byte as C left it. */
+struct nans implfuzz_nans(const unsigned char *now, const unsigned char *then)
 {
     const struct implfuzz_function *function = STATE->compared;
-    for (size_t at = 0; function && at < function->lane_count; at++) {
+    struct nans nans = {0, NO_NUMBER};
+    for (size_t at = 0; function && at < function->lane_count && nans.number != NUMBER; at++) {
         const struct implfuzz_lane *lane = &function->lanes[at];
         size_t into = (uint64_t)now % lane->width;
-        if (are_nans(now - into, then - into, lane->width) && leads_to(lane, now - into))
-            return lane->width - into;
+        if (!are_nans(now - into, then - into, lane->width))
+            continue;
+        enum number number = at_end_of(lane, now - into);
+        if (number > nans.number)
+            nans = (struct nans){lane->width - into, number};
     }
-    return 0;
+    return nans;
 }

@@ -197,7 +197,7 @@ void implfuzz_each_change(void (*change)(void *context, const unsigned char *add
 /* A stretch of the arena whose bytes belong to one block, or to none. */
 struct stretch {
     const unsigned char *end, *block;
-    const unsigned char *new_from; /* behind it are bytes that were in no block before the call */
+    const unsigned char *new_from; /* behind it are bytes that no block of C's had before the call */
     int is_live, was_live, is_new, is_dead, is_resized;
 };
 
@@ -211,8 +211,10 @@ static struct stretch stretch_at(const unsigned char *address)
     const unsigned char *before = before_call(block), *of_c = after_c(block);
     int is_live = implfuzz_is_live(block), was_live = implfuzz_is_live(of_c), is_new = !implfuzz_is_live(before);
     int is_resized = implfuzz_size(block) != implfuzz_size(before) || implfuzz_size(of_c) != implfuzz_size(before);
+    /* C may have freed a block and got it again. */
+    int is_new_of_c = is_new || (was_live && implfuzz_is_new(of_c));
     return (struct stretch){next && next < page_end ? next : page_end, block,
-                            is_new ? block : is_resized ? implfuzz_end_as_in(block, before) : NOWHERE, is_live, was_live, is_new,
+                            is_new_of_c ? block : is_resized ? implfuzz_end_as_in(block, before) : NOWHERE, is_live, was_live, is_new,
                             !is_live && !was_live, is_resized};
 }
 
@@ -313,9 +315,9 @@ enum difference implfuzz_compare_pages(struct places *places, int moved)
         for (size_t byte = 0; byte < PAGE && places->count < PLACES; byte++) {
             if (now[byte] == then[byte])
                 continue;
-            size_t same = implfuzz_is_same_nan(now + byte, then + byte);
-            if (same) {
-                byte += same - 1;
+            struct nans nans = implfuzz_nans(now + byte, then + byte);
+            if (nans.number == NUMBER) {
+                byte += nans.bytes - 1;
                 continue;
             }
             if (is_arena && now + byte >= in.end)
@@ -331,12 +333,14 @@ enum difference implfuzz_compare_pages(struct places *places, int moved)
             int is_header = in.is_dead && !implfuzz_is_data(in.block, now + byte);
             places->is_certain |= is_header;
             enum excuse excuse = is_header ? NONE : implfuzz_excuse(words[0], words[1], moved, RESULT_UNKNOWN);
+            if (excuse == NONE && !is_header && nans.number == MAYBE_NUMBER)
+                excuse = OTHER_NANS;
             implfuzz_add_excused(places, excuse, now + byte, words[0], words[1]);
             if (excuse == NONE) {
                 implfuzz_add_place(places, now + byte, words[0], words[1]);
                 first = first != SAME ? first : is_arena ? DIFFERS_MEMORY : DIFFERS_VARIABLE;
             }
-            byte |= 7;
+            byte = excuse == OTHER_NANS ? byte + nans.bytes - 1 : byte | 7;
         }
     }
     return first;

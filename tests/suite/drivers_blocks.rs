@@ -67,3 +67,57 @@ fn ports_that_are_right_only_where_blocks_move_or_stay_are_refuted() {
         assert!(!port["differs"]["unclear"].is_string(), "{moved}: {port:#}");
     }
 }
+
+const RENEWED: &str = "\
+#include <stdlib.h>
+struct buf { unsigned char *data; size_t len, cap; };
+void buf_renew(struct buf **at) {
+    struct buf *buf = *at;
+    free(buf->data);
+    buf->data = malloc(buf->cap);
+    buf->len = 0;
+}
+";
+
+const RENEWING: &str = "\
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+struct buf { unsigned char *data; size_t len, cap; };
+void buf_renew(struct buf **at);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct buf own = {malloc(64), 0, 64}, *buf = &own, **at = malloc(sizeof *at);
+    *at = buf;
+    for (size_t i = 0; i < size; i++) { memset(own.data, data[i], 64); own.len = data[i]; buf_renew(at); }
+    free(own.data);
+    free(at);
+    return 0;
+}
+";
+
+/// C leaves the bytes of a new block without a value, also if it gets the block that it has just freed.
+#[test]
+fn bytes_of_a_block_that_c_frees_and_gets_again_have_no_value() {
+    let repo = Repo::of(&[("buf.c", RENEWED), ("fuzz/run.c", RENEWING)]);
+    let stubs = repo.read("rust/src/buf.rs");
+    for (made, code) in [("libc::calloc((*buf).cap as usize, 1)", 0), ("(*buf).data.wrapping_add(1)", 10)] {
+        let port = format!(
+            "pub unsafe fn buf_renew(at: *mut *mut ffi::buf) {{
+    unsafe {{
+        let buf = *at;
+        libc::free((*buf).data.cast());
+        (*buf).data = {made}.cast();
+        (*buf).len = 0;
+    }}
+}}"
+        );
+        let mut module = stubs.clone();
+        plant(&mut module, "buf_renew", &port).unwrap();
+        repo.write("rust/src/buf.rs", &module);
+        let quick = ["drivers", "--ports", "--seconds", "1", "--config", "drivers.function_seconds=1"];
+        let json = repo.run(&[&quick[..], &["--format", "json"]].concat()).code(code).json("drivers");
+        let port = &json["ports"][0];
+        assert!(port["judged"].as_u64().unwrap() > 0, "{made}: {port:#}");
+        assert_eq!(port["differs"].is_null(), code == 0, "{made}: {port:#}");
+    }
+}

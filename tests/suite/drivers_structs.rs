@@ -13,6 +13,8 @@ struct piece piece_of(const unsigned char *data, int length);
 struct word word_of(unsigned value);
 struct box box_of(long side);
 struct point point_of(int x);
+struct mix { union { int number; float share; } as; };
+struct mix mix_of(int x);
 ";
 
 const LIBRARY: &str = "\
@@ -24,6 +26,7 @@ struct piece piece_of(const unsigned char *data, int length) {
 struct word word_of(unsigned value) { struct word word = {value & 15, value >> 4}; return word; }
 struct box box_of(long side) { struct box box = {{side, side + 1, side * 2, 7}}; return box; }
 struct point point_of(int x) { struct point point = {x}; return point; }
+struct mix mix_of(int x) { struct mix mix = {{x}}; return mix; }
 ";
 
 const DRIVER: &str = "\
@@ -34,14 +37,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     long sum = 0;
     for (size_t at = 0; at < size; at++) {
         sum += piece_of(data, data[at] % (int)size).length + word_of(data[at]).high;
-        sum += box_of(data[at]).sides[2] + (long)point_of(data[at]).x;
+        sum += box_of(data[at]).sides[2] + (long)point_of(data[at]).x + mix_of(data[at]).as.number;
     }
     return sum == 1 ? -1 : 0;
 }
 ";
 
 /// Functions with the body of a right port, and a part of it with what makes it wrong.
-const BODIES: [(&str, &str, &str, &str); 3] = [
+const BODIES: [(&str, &str, &str, &str); 4] = [
     (
         "piece_of",
         "ffi::piece { data: data.wrapping_offset((length / 2) as isize), length: length - length / 2, owned: length & 1 }",
@@ -49,6 +52,7 @@ const BODIES: [(&str, &str, &str, &str); 3] = [
         "0",
     ),
     ("word_of", "ffi::word { low: value & 15, high: value >> 4 }", ">> 4", ">> 5"),
+    ("point_of", "ffi::point { x: f64::from(x) }", "from(x)", "from(x | 8)"),
     ("box_of", "ffi::box_ { sides: [side, side + 1, side * 2, 7] }", ", 7", ", 8"),
 ];
 
@@ -79,7 +83,7 @@ fn structs_are_compared_however_they_are_returned() {
             assert_eq!(port["differs"].get("what").unwrap_or(&Value::Null), &wanted, "{port:#}");
             assert!(is_wrong || port["judged"].as_u64().unwrap() > 10, "{port:#}");
         }
-        let why = json["not_judged"]["point_of"].as_str().unwrap();
+        let why = json["not_judged"]["mix_of"].as_str().unwrap();
         assert!(why.contains("small struct"), "{why}");
     }
 }

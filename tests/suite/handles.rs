@@ -1,7 +1,7 @@
 //! Functions on handles: each is judged inside a call sequence that constructs and destroys the handle. Right ports
 //! pass; ports that leave a wrong state, leak or free twice are refuted; C never differs from itself.
 
-use crate::support::Repo;
+use crate::support::{Repo, plant};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -209,6 +209,64 @@ fn verify(repo: &Repo) -> (BTreeMap<String, Value>, BTreeMap<String, Value>) {
         rows.map(|row| (row["symbol"].as_str().unwrap().to_owned(), row.clone())).collect()
     };
     (by_symbol("symbols"), by_symbol("findings"))
+}
+
+const PALETTE: &str = "\
+#include <stdlib.h>
+struct pal { unsigned level, uses; unsigned char *work; };
+static const unsigned char ROWS[4][4] = {{1, 2, 3, 4}, {1, 6, 7, 8}, {1, 10, 11, 12}, {1, 14, 15, 16}};
+struct pal *pal_new(void) {
+    struct pal *p = calloc(1, sizeof *p);
+    if (!p) return NULL;
+    p->work = calloc(1, 16);
+    if (!p->work) { free(p); return NULL; }
+    return p;
+}
+void pal_free(struct pal *p) { free(p->work); free(p); }
+const unsigned char *pal_row(struct pal *p, unsigned k) {
+    p->uses += 1;
+    if (k > 1000) return NULL;
+    p->level = p->level * 5 + k;
+    p->work[k & 15] = (unsigned char)(p->level + 7);
+    return ROWS[p->level & 3];
+}
+";
+
+/// A constant that a function on a handle returns is compared as far as the sanitizer knows it, not by its address.
+#[test]
+fn constants_that_functions_on_handles_return_are_compared() {
+    let repo = Repo::of(&[("pal.c", PALETTE)]);
+    let stubs = repo.read("rust/src/pal.rs");
+    let right = "ROWS[((*p).level & 3) as usize].as_ptr()";
+    let wrong_row = "ROWS[(((*p).level & 3) ^ 1) as usize].as_ptr()";
+    let short = "c\"\\x01\".as_ptr().cast()";
+    for (returned, grade) in [
+        (right, "weak"),
+        (wrong_row, "refuted"),
+        (short, "refuted"),
+        ("core::ptr::without_provenance(8)", "refuted"),
+    ] {
+        let port = format!(
+            "pub unsafe fn pal_row(p: *mut ffi::pal, k: ::core::ffi::c_uint) -> *const ::core::ffi::c_uchar {{
+    static ROWS: [[u8; 4]; 4] = [[1, 2, 3, 4], [1, 6, 7, 8], [1, 10, 11, 12], [1, 14, 15, 16]];
+    unsafe {{
+        (*p).uses = (*p).uses.wrapping_add(1);
+        if k > 1000 {{
+            return core::ptr::null();
+        }}
+        (*p).level = (*p).level.wrapping_mul(5).wrapping_add(k);
+        *(*p).work.add(k as usize & 15) = (*p).level.wrapping_add(7) as u8;
+        {returned}
+    }}
+}}"
+        );
+        let mut module = stubs.clone();
+        plant(&mut module, "pal_row", &port).unwrap();
+        repo.write("rust/src/pal.rs", &module);
+        let quick = ["verify", "pal_row", "--runs", "3000", "--seconds", "5", "--format", "json"];
+        let json = repo.run(&quick).json("verify");
+        assert_eq!(json["symbols"][0]["grade"], grade, "{returned}: {json:#}");
+    }
 }
 
 #[test]

@@ -40,6 +40,7 @@ mod drivers_calls;
 mod drivers_cheats;
 mod drivers_chosen;
 mod drivers_contracts;
+mod drivers_deaths;
 mod drivers_ends;
 mod drivers_files;
 mod drivers_focus;

@@ -36,7 +36,7 @@ impl Emitter<'_> {
             Returns::Value => Some(quote!(ret: #ret,)),
             Returns::StaticString => Some(quote!(ret: Option<Vec<u8>>,)),
             Returns::Handle => Some(quote!(ret: bool,)),
-            Returns::Address => Some(quote!(ret: String,)),
+            Returns::Address => Some(quote!(ret: crate::runtime::memory::Led,)),
         };
         let outs = self.slots.iter().filter(|s| s.is_effect()).map(|slot| {
             let (name, element) = (slot.name, slot.element());
@@ -111,7 +111,7 @@ impl Emitter<'_> {
                 "return value".into(),
                 if effects.ret { "a handle" } else { "NULL" }.to_owned(),
             ));)),
-            Returns::Address => Some(quote!(parts.push(("return value".into(), effects.ret.clone()));)),
+            Returns::Address => Some(quote!(parts.push(("return value".into(), effects.ret.place.clone()));)),
         };
         let outs = self.slots.iter().filter(|s| s.is_effect()).map(|slot| {
             let (name, label) = (slot.name, slot.label);
@@ -148,9 +148,9 @@ impl Emitter<'_> {
                 Some(quote!(__record.put("returned string", crate::erased::hashed_all(ret.as_deref()));))
             }
             Returns::Handle => Some(quote!(__record.put("return value", crate::erased::hashed(ret));)),
-            Returns::Address => {
-                Some(quote!(__record.put("return value", crate::erased::hashed_all(Some(ret.as_bytes())));))
-            }
+            Returns::Address => Some(
+                quote!(__record.put("return value", crate::erased::hashed_all(Some(ret.place.as_bytes())));),
+            ),
         };
         let put_outs = outs.iter().map(|slot| {
             let (name, label) = (slot.name, format!("`{}`", slot.label));

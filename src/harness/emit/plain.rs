@@ -114,7 +114,7 @@ impl Emitter<'_> {
                 Some(quote!(effects.ret.as_ref().map_or(Plain::Null, |list| plain_slice(list))))
             }
             Returns::Handle => Some(quote!(effects.ret.plain())),
-            Returns::Address => Some(quote!(Plain::Bytes(effects.ret.clone().into_bytes()))),
+            Returns::Address => Some(quote!(Plain::Bytes(effects.ret.place.clone().into_bytes()))),
         };
         let ret = ret.map(|ret| quote!(parts.push(("return".to_owned(), #ret));));
         let outs = self.slots.iter().filter(|s| s.is_effect()).map(|slot| {

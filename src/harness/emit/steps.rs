@@ -4,7 +4,7 @@
 use super::Emitter;
 use crate::contract::parameter_roles::field_ident;
 use crate::contract::types::{Returns, Sequence};
-use crate::symbol::SymbolName;
+use crate::symbol::{SymbolName, TypeKind};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
@@ -64,16 +64,37 @@ impl Emitter<'_> {
             }
         });
         match (self.sequence(), is_c) {
-            (Some(_), _) => quote!(let ret = world.place(slot as usize, &[#(#places),*]);),
+            (Some(_), _) => {
+                let by = match (self.points_to_numbers(), is_c) {
+                    (false, _) => quote!(None),
+                    (true, true) => quote!(Some(crate::runtime::memory::Returned::ByC)),
+                    (true, false) => quote!(Some(crate::runtime::memory::Returned::ByPort)),
+                };
+                quote!(let ret = world.place(slot as usize, &[#(#places),*], #by);)
+            }
             (None, true) => quote! {
                 let Some(ret) = crate::runtime::memory::place(slot as usize, &[#(#places),*]) else {
                     return Err(Broke("it returns a pointer into no argument".into()));
                 };
+                let ret = crate::runtime::memory::Led::to(ret);
             },
             (None, false) => quote! {
-                let ret = crate::runtime::memory::place(slot as usize, &[#(#places),*])
-                    .unwrap_or_else(|| "elsewhere".into());
+                let ret = crate::runtime::memory::place(slot as usize, &[#(#places),*]);
+                let ret = crate::runtime::memory::Led::to(ret.unwrap_or_else(|| "elsewhere".into()));
             },
+        }
+    }
+
+    /// Whether what it returns leads to numbers, which are the same in C's constants and in those of a port.
+    fn points_to_numbers(&self) -> bool {
+        match &self.bound.function.ret.kind {
+            TypeKind::Pointer(to) => {
+                matches!(
+                    to.kind,
+                    TypeKind::Int { .. } | TypeKind::Float { .. } | TypeKind::Bool | TypeKind::Enum { .. }
+                )
+            }
+            _ => false,
         }
     }
 

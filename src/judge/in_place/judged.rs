@@ -179,12 +179,16 @@ impl Evidence {
 fn evidence_of(report: &Report, one: &PortJudged, known: &Known) -> Result<Evidence> {
     let wrong = one.differs().filter(|_| one.is_wrong());
     let told = |why: &str| format!("differs from C where a driver calls it ({why})");
+    let ended = || {
+        let how = one.judged.ended_by_candidate()?;
+        Some(format!("a driver's run ends with it where it goes on with C alone: {how}"))
+    };
     Ok(Evidence {
         // A run that ended early says nothing beyond a difference.
         calls: if one.judged.broke.is_none() { one.judged.distinct } else { 0 },
         drivers: known.used.clone(),
         finding: wrong.map(|told| found(report, told, one.differing())).transpose()?,
-        unclear: one.unclear().map(told).or_else(|| one.unsteady()),
+        unclear: one.unclear().map(told).or_else(|| one.unsteady()).or_else(ended),
         outside: one.judged.outside.clone(),
         worth: known.worth.clone(),
         branches: Measured::default(),

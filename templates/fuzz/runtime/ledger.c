@@ -9,6 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* AddressSanitizer's, where the build has it. */
+__attribute__((weak)) const char *__asan_locate_address(void *address, char *name, size_t size, void **start, size_t *bytes);
+
+/* Bytes from an address to the end of the constant or variable there; 0 where none is known. */
+size_t implfuzz_object_rest(const unsigned char *at)
+{
+    void *start = NULL;
+    size_t bytes = 0;
+    if (!__asan_locate_address)
+        return 0;
+    const char *kind = __asan_locate_address((void *)at, NULL, 0, &start, &bytes);
+    const unsigned char *end = (const unsigned char *)start + bytes;
+    return kind && strcmp(kind, "global") == 0 && at < end ? (size_t)(end - at) : 0;
+}
+
 struct implfuzz_block {
     uintptr_t at;
     size_t size;

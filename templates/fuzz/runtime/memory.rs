@@ -148,6 +148,56 @@ fn nowhere() -> *mut u8 {
     (16 * (number + 1)) as *mut u8
 }
 
+/// Where a returned pointer leads, in words, because addresses differ between the sides.
+#[derive(Debug, Clone)]
+pub struct Led {
+    pub place: String,
+    /// What stands there, if that is a constant: as far as the sanitizer knows C's, and at most `CONTENT` bytes.
+    content: Vec<u8>,
+}
+
+/// Bytes of a constant that are compared.
+const CONTENT: usize = 256;
+/// A port's constant is read to the end of such a page at most: what lies behind may not be there.
+const PAGE: usize = 4096;
+
+/// Which of the two functions returned a pointer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Returned {
+    ByC,
+    ByPort,
+}
+
+unsafe extern "C" {
+    fn implfuzz_object_rest(at: *const u8) -> usize;
+}
+
+impl Led {
+    pub fn to(place: String) -> Self {
+        Self { place, content: Vec::new() }
+    }
+
+    /// To a constant, a variable or a function of the program. `by` says how much of it is there, if numbers are.
+    pub fn to_constant(at: usize, by: Option<Returned>) -> Self {
+        let rest = match by {
+            // SAFETY: it only asks.
+            Some(Returned::ByC) => unsafe { implfuzz_object_rest(at as *const u8) },
+            Some(Returned::ByPort) => PAGE - at % PAGE,
+            None => 0,
+        };
+        // SAFETY: so many bytes belong to the object, or are on a page of the program.
+        let content = unsafe { std::slice::from_raw_parts(at as *const u8, rest.min(CONTENT)) }.to_vec();
+        Self { place: "a constant".into(), content }
+    }
+}
+
+impl PartialEq for Led {
+    /// The end of a port's constant is not known, and one of C's may go on where nobody knows how far.
+    fn eq(&self, other: &Self) -> bool {
+        self.place == other.place && self.content.iter().zip(&other.content).all(|(one, other)| one == other)
+    }
+}
+
 /// The target of a returned pointer in words, because addresses differ between the sides. `None` if it is in
 /// none of these arguments.
 pub fn place(at: usize, arguments: &[Option<(&str, usize, usize)>]) -> Option<String> {

@@ -4,7 +4,7 @@
 use super::picture::Picture;
 use super::pieces::Piece;
 use super::caller_structs::{Form, Lent};
-use super::memory::Region;
+use super::memory::{Led, Region, Returned};
 use super::sequence::Entry;
 use super::sequence_input::{Feed, Source, Spoil};
 use std::any::Any;
@@ -212,21 +212,22 @@ impl World {
         enders.iter().copied().filter(|_| instance.live).min_by_key(fits)
     }
 
-    /// The target of a returned pointer in words, because addresses differ between the sides.
-    pub fn place(&self, at: usize, arguments: &[Option<(&str, usize, usize)>]) -> String {
+    /// The target of a returned pointer; `by` as for [`Led::to_constant`].
+    pub fn place(&self, at: usize, arguments: &[Option<(&str, usize, usize)>], by: Option<Returned>) -> Led {
         let leads = |from: usize, size: usize| (from..=from + size).contains(&at).then(|| at - from);
         if let Some(place) = super::memory::place(at, arguments) {
-            return place;
+            return Led::to(place);
         }
         for (number, instance) in self.instances.iter().enumerate().filter(|(_, i)| i.at != 0) {
             if let Some(offset) = leads(instance.at, self.shape.by_caller) {
-                return format!("handle {number} + {offset}");
+                return Led::to(format!("handle {number} + {offset}"));
             }
         }
         let blocks = super::ledger::blocks();
         match blocks.iter().rev().filter(|b| b.live).find_map(|b| leads(b.at, b.size)) {
-            Some(offset) => format!("allocated memory + {offset}"),
-            None => "elsewhere".into(),
+            Some(offset) => Led::to(format!("allocated memory + {offset}")),
+            None if super::ledger::in_program(at) => Led::to_constant(at, by),
+            None => Led::to("elsewhere".into()),
         }
     }
 
