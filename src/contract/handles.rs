@@ -262,7 +262,7 @@ impl<'a> Handles<'a> {
                 }),
             });
         }
-        free_lengths(function, &mut roles);
+        free_lengths(self.facts, function, &mut roles);
         let returned = self.returns_new(function, of);
         let returns = match (&function.ret.kind, returned) {
             (_, true) => Returns::Handle,

@@ -37,10 +37,13 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
         return Err(reason.clone());
     }
     let globals = state::globals(library, &facts.index, function)?;
+    if let Some(why) = state::unfilled(library, &facts.index, (function, &globals)) {
+        return Err(why);
+    }
     let interesting = constants(library, function);
     let max = inferred_max(&interesting);
     let mut roles = roles(library, facts, function, max).into_iter().collect::<Result<Vec<_>, _>>()?;
-    free_lengths(function, &mut roles);
+    free_lengths(facts, function, &mut roles);
     let mut params = Vec::new();
     for (index, role) in roles.into_iter().enumerate() {
         let param = &function.params[index];
@@ -157,7 +160,7 @@ fn role_of(
         TypeKind::Enum { values, .. } if !values.is_empty() => one_of(values).ok_or_else(|| wide(name)),
         TypeKind::Record(_) if flat(library, &param.ty) => Ok(Role::Value(parameter_roles::Value::ANY)),
         TypeKind::Record(_) => Err(format!("`{name}` is a struct with pointers, unions or bit-fields")),
-        TypeKind::Array { of, len: Some(len) } if flat(library, of) => {
+        TypeKind::Array { of, len: Some(len) } if flat(library, of) && !facts.null_checked => {
             Ok(Role::FixedArray(parameter_roles::FixedArray {
                 direction: direction(facts),
                 len: *len as usize,
@@ -282,7 +285,11 @@ fn pointer(
     }
     match facts.constant_index {
         Some(last) if last > 0 => {
-            Ok(Role::FixedArray(parameter_roles::FixedArray { direction, len: last as usize + 1 }))
+            let len = last as usize + 1;
+            Ok(match nullable {
+                true => Role::Room(parameter_roles::Room { direction, len, nullable }),
+                false => Role::FixedArray(parameter_roles::FixedArray { direction, len }),
+            })
         }
         _ if facts.dereferenced || facts.fields || facts.constant_index.is_some() => {
             Ok(Role::Pointer(parameter_roles::Pointer { direction, nullable }))

@@ -151,13 +151,14 @@ fn bounds_range(function: &Function, name: &str) -> bool {
 }
 
 /// Turns lengths without a buffer into values or pointers: the memory that they seemed to measure has another role.
-pub(super) fn free_lengths(function: &Function, roles: &mut [Role]) {
+pub(super) fn free_lengths(facts: &FactTable, function: &Function, roles: &mut [Role]) {
     let owned: Vec<String> = roles.iter().flat_map(|role| role.facts().lengths).cloned().collect();
-    for (param, role) in function.params.iter().zip(roles) {
+    for (index, (param, role)) in function.params.iter().zip(roles).enumerate() {
         if role.length().is_some() && !owned.contains(&param.name) {
             *role = match param.ty.kind {
                 TypeKind::Pointer(_) => {
-                    Role::Pointer(parameter_roles::Pointer { direction: Direction::InOut, nullable: false })
+                    let nullable = facts.of(function, index).null_checked;
+                    Role::Pointer(parameter_roles::Pointer { direction: Direction::InOut, nullable })
                 }
                 _ => Role::Value(parameter_roles::Value::ANY),
             };

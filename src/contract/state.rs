@@ -67,6 +67,28 @@ pub(super) fn globals_where(
     Ok(used.into_values().collect())
 }
 
+/// Why C's initial values are not enough: the function reads a variable that gets no values from the input, but that others
+/// fill.
+pub(super) fn unfilled(
+    library: &Library,
+    index: &LibraryIndex,
+    (function, used): (&Function, &[GlobalUse]),
+) -> Option<String> {
+    let reached: BTreeSet<&SymbolKey> = index.reached(function).map(|callee| &callee.key).collect();
+    let is_filled = |global: &Global| {
+        let others = library.functions.iter().filter(|other| !reached.contains(&other.key));
+        others.into_iter().any(|other| other.globals_written.contains(&global.key))
+    };
+    let kept = used.iter().filter(|used| !used.vary && !used.functions && used.direction != Direction::Out);
+    let mut kept = kept.filter_map(|used| library.globals.iter().find(|global| global.name == used.name));
+    let global = kept.find(|global| is_filled(global))?;
+    let why = match size(library, &global.ty) {
+        bytes if bytes > VARIED => format!("its {bytes} bytes are too many for an input"),
+        _ => "no input can give it values".to_owned(),
+    };
+    Some(format!("depends on the mutable global `{}`, which other functions fill: {why}", global.c_name))
+}
+
 /// A variable that a callee with a variable number of arguments uses. It stays C, and a port calls it without a shim, which
 /// would give C the values of the port's variables.
 fn lent_to_variadic<'a>(

@@ -71,6 +71,9 @@ pub struct Entry {
     pub unit: String,
     /// The chunks of C that hold the definition.
     pub chunks: Vec<String>,
+    /// The chunks of functions that its harness also calls: they make the states that it is judged in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub harness_chunks: Vec<String>,
     /// The signature that the port must have.
     pub signature: String,
     #[serde(flatten)]
@@ -167,7 +170,7 @@ impl Entry {
         let hashes = [c, contract, harness, rust, rust_calls, seeds];
         // Entries without drivers keep the seal that they had before there were any.
         let of_drivers = self.driver_files.iter().chain((!drivers.is_empty()).then_some(drivers));
-        let rest = lists.iter().chain(of_drivers).map(String::as_str);
+        let rest = lists.iter().chain(of_drivers).chain(&self.harness_chunks).map(String::as_str);
         of_parts(texts.into_iter().chain(hashes.map(String::as_str)).chain(rest))
     }
 }
@@ -228,11 +231,14 @@ impl Lock {
         let mut text = format!("{HEAD}version = {VERSION}\n\n[c]\n");
         for (name, line) in &self.c {
             let mut parts = vec![format!("hash = {}", quoted(&line.hash))];
-            let Links { calls, uses, outside } = &line.links;
+            let Links { calls, uses, outside, constant } = &line.links;
             let lists = [("calls", calls), ("uses", uses), ("outside", outside)];
             for (key, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
                 let list: Vec<String> = list.iter().map(|name| quoted(name)).collect();
                 parts.push(format!("{key} = [{}]", list.join(", ")));
+            }
+            if *constant {
+                parts.push("constant = true".to_owned());
             }
             writeln!(text, "{} = {{ {} }}", quoted(name), parts.join(", ")).expect("a String takes all text");
         }
@@ -251,9 +257,13 @@ impl Lock {
     }
 }
 
+fn of_entry(entry: &Entry) -> Root<'_> {
+    Root { chunks: &entry.chunks, also: &entry.harness_chunks, unit: &entry.unit }
+}
+
 /// The C functions that entries are about.
 pub fn roots<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> Vec<Root<'e>> {
-    entries.into_iter().map(|entry| Root { chunks: &entry.chunks, unit: &entry.unit }).collect()
+    entries.into_iter().map(|entry| of_entry(entry)).collect()
 }
 
 fn is_bare(name: &str) -> bool {

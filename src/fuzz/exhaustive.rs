@@ -46,7 +46,8 @@ impl Campaign {
             None => None,
         };
         let verdict = match enumerated {
-            Some(verdict) => verdict,
+            // The contract's `max` ends the enumeration, too.
+            Some(verdict) => self.also_on_long_inputs(verdict, budget, interrupt)?,
             None => self.judge(budget, interrupt, see)?,
         };
         self.with_c(verdict, interrupt)

@@ -13,8 +13,22 @@ const MOST: Leg =
     Leg { time: Duration::from_secs(5), executions: Some(512), known: Known::InTime, flags: &[] };
 
 impl Campaign {
+    /// The verdict on a port, if it also passes long inputs.
+    pub(super) fn also_on_long_inputs(
+        &self,
+        verdict: Verdict,
+        budget: Budget,
+        interrupt: &Interrupt,
+    ) -> Result<Verdict> {
+        let Verdict::Unrefuted(stats) = verdict else { return Ok(verdict) };
+        Ok(match self.long_inputs(budget, interrupt)? {
+            Some(finding) => Verdict::Refuted { finding, stats },
+            None => Verdict::Unrefuted(stats),
+        })
+    }
+
     /// The finding from long inputs, if any, within at most a quarter of the budget.
-    pub(super) fn long_inputs(&self, budget: Budget, interrupt: &Interrupt) -> Result<Option<Box<Finding>>> {
+    fn long_inputs(&self, budget: Budget, interrupt: &Interrupt) -> Result<Option<Box<Finding>>> {
         // Keep them out of the corpus, which coverage and isolated replay use.
         let own = Campaign { work: self.work.join("long"), regressions: Vec::new(), ..self.clone() };
         own.write_boundaries(Written::Long, interrupt)?;

@@ -55,13 +55,7 @@ impl Campaign {
                 }
             }
         }
-        let verdict = conclude(total);
-        if let Verdict::Unrefuted(stats) = &verdict
-            && let Some(finding) = self.long_inputs(budget, interrupt)?
-        {
-            return Ok(Verdict::Refuted { finding, stats: stats.clone() });
-        }
-        Ok(verdict)
+        self.also_on_long_inputs(conclude(total), budget, interrupt)
     }
 
     /// Decodes an input and returns the C original's result.

@@ -28,6 +28,9 @@ pub fn links(library: &Library, tree: &CTree) -> BTreeMap<String, Links> {
             links.outside.extend(function.externs.iter().chain(&function.foreign_globals).cloned());
         }
     }
+    for global in library.globals.iter().filter(|global| global.never_written && !global.is_const) {
+        globals[&global.key].iter().for_each(|id| links.entry(id.clone()).or_default().constant = true);
+    }
     let names = Names::of(library, &functions, &globals, &at);
     let tables: HashSet<&String> = globals.values().flatten().collect();
     for (id, chunk) in tree.all() {
@@ -107,7 +110,8 @@ mod tests {
             let links = links(&library, &tree);
             let chunks: Vec<Ids> =
                 library.functions.iter().map(|f| tree.at("a.c", &(f.place.start..f.place.end))).collect();
-            let roots: Vec<Root> = chunks.iter().map(|chunks| Root { chunks, unit: "a.c" }).collect();
+            let roots: Vec<Root> =
+                chunks.iter().map(|chunks| Root { chunks, also: &[], unit: "a.c" }).collect();
             let digests = DependencyGraph::of(&tree, &|id| links.get(id), &roots).digests();
             library.functions.iter().map(|f| f.name.to_string()).zip(digests).collect::<BTreeMap<_, _>>()
         };

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::evidence::allowed::Callers;
 use crate::evidence::fingerprint::{CTree, Crate, DependencyGraph, Links, Root, short};
 use crate::evidence::lock::{ChunkLine, Entry, roots};
-use crate::project::Project;
+use crate::project::{FunctionPlan, Project};
 use crate::symbol::{Function, SymbolKey};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -15,6 +15,8 @@ pub(super) struct CSide {
     pub tree: CTree,
     pub links: BTreeMap<String, Links>,
     pub chunks: BTreeMap<SymbolKey, Vec<String>>,
+    /// Those of the functions that a harness also calls.
+    pub also: BTreeMap<SymbolKey, Vec<String>>,
     hashes: BTreeMap<SymbolKey, String>,
 }
 
@@ -27,11 +29,20 @@ impl CSide {
         let at =
             |f: &Function| (f.key.clone(), tree.at(f.place.file.0.as_str(), &(f.place.start..f.place.end)));
         let chunks: BTreeMap<SymbolKey, Vec<String>> = functions.iter().map(at).collect();
-        let roots: Vec<Root> =
-            functions.iter().map(|f| Root { chunks: &chunks[&f.key], unit: unit_of(project, f) }).collect();
+        let also = |planned: &FunctionPlan| {
+            let others = project.partners(planned).filter_map(|other| chunks.get(&other.function.key));
+            let all: BTreeSet<String> = others.flatten().cloned().collect();
+            (planned.function.key.clone(), all.into_iter().collect())
+        };
+        let also: BTreeMap<SymbolKey, Vec<String>> = project.planned.iter().map(also).collect();
+        let of = |key: &SymbolKey| also.get(key).map_or(&[][..], Vec::as_slice);
+        let roots: Vec<Root> = functions
+            .iter()
+            .map(|f| Root { chunks: &chunks[&f.key], also: of(&f.key), unit: unit_of(project, f) })
+            .collect();
         let digests = DependencyGraph::of(&tree, &|id| links.get(id), &roots).digests();
         let hashes = functions.iter().map(|f| f.key.clone()).zip(digests).collect();
-        Ok(Self { tree, links, chunks, hashes })
+        Ok(Self { tree, links, chunks, also, hashes })
     }
 
     /// The lines of all chunks that an entry reaches. Chunks that only other entries reach keep their lines, which

@@ -197,15 +197,6 @@ impl<'p> Judge<'p> {
         }
     }
 
-    /// The other functions that a harness calls: steps of a call sequence, and those that make its structs.
-    fn partners<'s>(&'s self, planned: &'s FunctionPlan) -> impl Iterator<Item = &'s FunctionPlan> {
-        let contract = planned.judgeable.contract();
-        let steps = contract.and_then(|c| c.sequence.as_ref()).into_iter().flat_map(|s| s.names());
-        let makers = contract.into_iter().flat_map(|c| &c.params).flat_map(|param| &param.made_by);
-        let all = &self.project.planned;
-        steps.chain(makers).filter_map(move |name| all.iter().find(|p| p.function.name == *name))
-    }
-
     /// The text of a harness; nothing without a contract.
     fn harness_text(&self, planned: &FunctionPlan) -> Result<Rc<str>> {
         // A plan on trial is not the project's own.
@@ -232,7 +223,7 @@ impl<'p> Judge<'p> {
         let contract = planned.judgeable.contract();
         let mut harness = String::new();
         // The harnesses of its partners matter, too.
-        for one in std::iter::once(planned).chain(self.partners(planned)) {
+        for one in std::iter::once(planned).chain(self.project.partners(planned)) {
             harness += &self.harness_text(one)?;
         }
         Ok(HarnessHashes {

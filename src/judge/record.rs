@@ -100,6 +100,7 @@ impl Judge<'_> {
             module: function.module.clone(),
             unit: unit_of(self.project, function).to_owned(),
             chunks: self.c_side()?.chunks.get(&function.key).cloned().unwrap_or_default(),
+            harness_chunks: self.c_side()?.also.get(&function.key).cloned().unwrap_or_default(),
             signature: inner(bound.function, bound.contract, bound.c).to_token_stream().to_string(),
             fingerprint,
             callees_in_c: self.callees_in_c(planned)?.iter().map(ToString::to_string).collect(),

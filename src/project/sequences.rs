@@ -8,6 +8,15 @@ use crate::symbol::SymbolName;
 use std::collections::BTreeMap;
 
 impl Project {
+    /// The other functions that a harness calls: steps of a call sequence, and those that make its structs.
+    pub fn partners<'s>(&'s self, planned: &'s FunctionPlan) -> impl Iterator<Item = &'s FunctionPlan> {
+        let contract = planned.judgeable.contract();
+        let steps = contract.and_then(|c| c.sequence.as_ref()).into_iter().flat_map(|s| s.names());
+        let makers = contract.into_iter().flat_map(|c| &c.params).flat_map(|param| &param.made_by);
+        let all = &self.planned;
+        steps.chain(makers).filter_map(move |name| all.iter().find(|p| p.function.name == *name))
+    }
+
     /// Checks that each function in a contract's call sequence is a step with the same handle. Inferred lists are
     /// reduced to such functions, since a person may have skipped one or changed its contract; edited lists must be
     /// right.

@@ -4,12 +4,13 @@ use crate::support::Repo;
 use serde_json::Value;
 
 const HEADER: &str = "#ifndef DICE_H\n#define DICE_H\n#include <stdint.h>\nint roll(int sides);\nint roll_seeded(unsigned seed);\n\
-    int64_t age(int64_t born);\nint token(void);\n#endif\n";
+    int64_t age(int64_t born);\nint reroll(unsigned seed, int again);\nint token(void);\n#endif\n";
 
 const SOURCE: &str = "#include \"dice.h\"\n#include <stdlib.h>\n#include <time.h>\n#include <unistd.h>\n\n\
     int roll(int sides)\n{\n    if (sides <= 0)\n        return 0;\n    return rand() % sides + 1;\n}\n\n\
     int roll_seeded(unsigned seed)\n{\n    srand(seed + 1);\n    return (rand() ^ rand() << 1) & 0xffff;\n}\n\n\
     int64_t age(int64_t born)\n{\n    int64_t now = (int64_t)time(NULL);\n    return now < born ? 0 : (int64_t)((uint64_t)now - (uint64_t)born);\n}\n\n\
+    int reroll(unsigned seed, int again)\n{\n    if (again)\n        srand(seed);\n    return rand() & 0xff;\n}\n\n\
     int token(void) { return (int)getpid(); }\n";
 
 /// Right bodies.
@@ -19,6 +20,7 @@ const RIGHT: &[(&str, &str)] = &[
         "roll_seeded",
         "unsafe { libc::srand(seed.wrapping_add(1)); let first = libc::rand(); (first ^ libc::rand() << 1) & 0xffff }",
     ),
+    ("reroll", "unsafe { if again != 0 { libc::srand(seed); } libc::rand() & 0xff }"),
     (
         "age",
         "let now = unsafe { libc::time(core::ptr::null_mut()) };
@@ -38,6 +40,12 @@ const WRONG: &[(&str, &str, &str)] = &[
         "roll_seeded",
         "unsafe { libc::srand(seed); let first = libc::rand(); (first ^ libc::rand() << 1) & 0xffff }",
         "last seed",
+    ),
+    // It draws before it seeds.
+    (
+        "reroll",
+        "unsafe { let drawn = libc::rand(); if again != 0 { libc::srand(seed); } drawn & 0xff }",
+        "order of draws",
     ),
     (
         "age",

@@ -11,6 +11,7 @@ mod analyzer;
 #[cfg(debug_assertions)]
 mod as_it_ships;
 mod bad_input;
+mod blind_spots;
 mod blocks;
 mod book;
 mod c_variables;

@@ -9,6 +9,7 @@
 mod body;
 mod comments;
 mod literals;
+mod order;
 mod token;
 mod split_items;
 mod surface;
@@ -19,6 +20,7 @@ pub use literals::{integers, literals, quoted_by, strings};
 pub use surface::Surface;
 
 use crate::digest::sha256;
+use order::Order;
 use split_items::{Form, Piece, cut, is_attribute, outside};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -35,7 +37,7 @@ const NAMELESS: &str = "(nameless)";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunk {
     pub name: String,
-    /// SHA-256 of its tokens and of the tokens of the conditions around it.
+    /// SHA-256 of its tokens, of the tokens of the conditions around it, and of what its place in the file decides.
     pub hash: String,
     /// The words in it; each of them may be a macro.
     pub words: BTreeSet<String>,
@@ -62,17 +64,18 @@ pub fn chunks(text: &[u8]) -> Vec<Chunk> {
     let tokens = tokens(&joined);
     let whole = || vec![Piece { tokens: 0..tokens.len(), conditions: Vec::new(), form: Form::Item }];
     let (pieces, is_whole) = cut(&tokens).map_or_else(|| (whole(), true), |pieces| (pieces, false));
+    let places = Order::of(&tokens, &pieces);
     let mut order: Vec<String> = Vec::new();
-    let mut by_name: BTreeMap<String, Vec<&Piece>> = BTreeMap::new();
-    for piece in &pieces {
+    let mut by_name: BTreeMap<String, Vec<(usize, &Piece)>> = BTreeMap::new();
+    for (at, piece) in pieces.iter().enumerate() {
         let name = if is_whole { WHOLE_FILE.to_owned() } else { name(&tokens, piece) };
         let known = by_name.entry(name.clone()).or_default();
         if known.is_empty() {
             order.push(name);
         }
-        known.push(piece);
+        known.push((at, piece));
     }
-    order.into_iter().map(|name| chunk(&tokens, &by_name[&name], name)).collect()
+    order.into_iter().map(|name| chunk((&tokens, &places), &by_name[&name], name)).collect()
 }
 
 /// The words in a type's text that may be values of its enumerations; some other words may be included.
@@ -87,10 +90,10 @@ pub fn enumerators(text: &str) -> BTreeSet<String> {
     }
 }
 
-fn chunk(tokens: &[Token], pieces: &[&Piece], name: String) -> Chunk {
+fn chunk((tokens, places): (&[Token], &Order), pieces: &[(usize, &Piece)], name: String) -> Chunk {
     let mut read = Read::default();
     let mut bytes = Vec::new();
-    for piece in pieces {
+    for (_, piece) in pieces {
         for line in &piece.conditions {
             read.add(&tokens[line.clone()]);
         }
@@ -104,6 +107,12 @@ fn chunk(tokens: &[Token], pieces: &[&Piece], name: String) -> Chunk {
     }
     read.words.sort_unstable();
     read.words.dedup();
+    let around = pieces.iter().flat_map(|(at, piece)| places.around(*at, piece, &name, &read.words));
+    for word in around {
+        read.hashed.push(9);
+        read.hashed.extend((word.len() as u64).to_le_bytes());
+        read.hashed.extend(word.as_bytes());
+    }
     Chunk {
         name,
         hash: sha256(&read.hashed),

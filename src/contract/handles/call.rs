@@ -107,7 +107,7 @@ impl Handles<'_> {
         if counts.any(|(at, _)| is_counted(at)) {
             return None;
         }
-        free_lengths(function, &mut roles);
+        free_lengths(self.facts, function, &mut roles);
         let sequence = of.map(|of| {
             let known = &self.library.records[of];
             let is_returned = self.constructors.of_record(of).iter().any(|maker| self.returns_new(maker, of));

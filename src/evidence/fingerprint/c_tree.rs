@@ -2,7 +2,7 @@
 //! preprocessor: an `#include` counts in whichever branch it stands.
 
 use super::header_folders::{FOLDERS, header_folders};
-use crate::c::text::{Chunk, chunks};
+use crate::c::text::{Chunk, DIRECTIVES, chunks};
 use crate::digest::{of_parts, sha256};
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use std::collections::{BTreeSet, HashMap};
@@ -121,6 +121,11 @@ impl CTree {
 
     pub(super) fn chunk(&self, (file, chunk): Spot) -> &Chunk {
         &self.files[file].chunks[chunk]
+    }
+
+    /// The `#include` lines and the like of a file.
+    pub(super) fn directives(&self, file: usize) -> Option<&Chunk> {
+        self.files[file].chunks.iter().find(|chunk| chunk.name == DIRECTIVES)
     }
 
     /// The unit whose file this is.

@@ -9,7 +9,7 @@ use crate::c::porting_order::components;
 use crate::c::text::{Chunk, DIRECTIVES};
 use crate::digest::{of_parts, sha256};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Chunks that a chunk leads to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,13 @@ pub struct Links {
     /// take its place.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub outside: BTreeSet<String>,
+    /// It is a variable that counts as a constant, because nothing writes to it. Whatever mentions it could.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub constant: bool,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// What the analysis knows of a chunk `file:name`.
@@ -41,6 +48,8 @@ pub fn short(hash: &str) -> &str {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root<'r> {
     pub chunks: &'r [String],
+    /// The chunks of functions that its harness also calls.
+    pub also: &'r [String],
     pub unit: &'r str,
 }
 
@@ -51,6 +60,8 @@ const ABSENT: &str = "absent";
 const FILE: &str = "(file)";
 /// What stands for the text of a file, comments included.
 const TEXT: &str = "(text)";
+/// Behind the name of a variable: what stands for all text that mentions it.
+pub const MENTIONS: &str = "(mentions)";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Node {
@@ -71,13 +82,17 @@ pub struct DependencyGraph<'t> {
     places: Vec<Node>,
     edges: Vec<Vec<usize>>,
     roots: Vec<Vec<usize>>,
+    /// Hashes of the chunks that mention a variable, by its name, for those that count as constants.
+    mentions: HashMap<String, String>,
+    constants: BTreeSet<Spot>,
 }
 
 impl<'t> DependencyGraph<'t> {
     /// Follows all links from `roots`.
     pub fn of(tree: &'t CTree, links: LinksOf, roots: &[Root]) -> Self {
         let mut known: HashMap<Node, usize> = HashMap::new();
-        let mut graph = Self { tree, places: Vec::new(), edges: Vec::new(), roots: Vec::new() };
+        let (places, edges, roots_of, mentions) = (Vec::new(), Vec::new(), Vec::new(), HashMap::new());
+        let mut graph = Self { tree, places, edges, roots: roots_of, mentions, constants: BTreeSet::new() };
         let mut number = |graph: &mut Self, place: Node| {
             *known.entry(place).or_insert_with_key(|place| {
                 graph.places.push(place.clone());
@@ -87,7 +102,7 @@ impl<'t> DependencyGraph<'t> {
         for root in roots {
             let places = match tree.unit(root.unit) {
                 Some(unit) if !root.chunks.is_empty() => {
-                    root.chunks.iter().map(|id| graph.meant(id, unit)).collect()
+                    root.chunks.iter().chain(root.also).map(|id| graph.meant(id, unit)).collect()
                 }
                 _ => vec![Node::Absent(root.unit.to_owned())],
             };
@@ -100,7 +115,32 @@ impl<'t> DependencyGraph<'t> {
             let next = next.into_iter().map(|place| number(&mut graph, place)).collect();
             graph.edges.push(next);
         }
+        graph.find_mentions(links);
         graph
+    }
+
+    /// Finds what mentions the variables that count as constants.
+    fn find_mentions(&mut self, links: LinksOf) {
+        let spots = self.places.iter().filter_map(|place| match place {
+            Node::Chunk(spot, _) => Some(*spot),
+            _ => None,
+        });
+        let is_constant = |spot: &Spot| links(&self.id(*spot)).is_some_and(|links| links.constant);
+        self.constants = spots.filter(is_constant).collect();
+        let tree = self.tree;
+        let names: HashSet<&str> = self.constants.iter().map(|at| tree.chunk(*at).name.as_str()).collect();
+        if names.is_empty() {
+            return;
+        }
+        let mut found: HashMap<&str, BTreeMap<String, &str>> = HashMap::new();
+        for (id, chunk) in tree.all() {
+            for word in chunk.words.iter().filter(|word| names.contains(word.as_str())) {
+                found.entry(word).or_default().insert(id.clone(), &chunk.hash);
+            }
+        }
+        let digest =
+            |all: BTreeMap<String, &str>| of_parts(all.iter().flat_map(|(id, hash)| [id.as_str(), hash]));
+        self.mentions = found.into_iter().map(|(name, all)| (name.to_owned(), digest(all))).collect();
     }
 
     /// The chunk with this name as seen from a unit.
@@ -115,13 +155,21 @@ impl<'t> DependencyGraph<'t> {
 
     fn next(&self, place: &Node, links: LinksOf) -> BTreeSet<Node> {
         let mut next = BTreeSet::new();
-        let Node::Chunk(spot, unit) = *place else { return next };
+        let (spot, unit) = match *place {
+            Node::Chunk(spot, unit) => (spot, unit),
+            // Which file is included, and which pragma counts, may depend on macros.
+            Node::Unit(unit) => {
+                let sees = &self.tree.units[unit].sees;
+                let directives = sees.iter().filter_map(|file| self.tree.directives(*file));
+                let macros = directives.flat_map(|chunk| self.macros_of(chunk, unit));
+                return macros.map(|at| Node::Chunk(at, unit)).collect();
+            }
+            Node::Text(_) | Node::File(_) | Node::Absent(_) => return next,
+        };
         let mut add = |place: Node| next.extend([place]);
         add(Node::Unit(unit));
         let chunk = self.tree.chunk(spot);
-        let sees = &self.tree.units[unit].sees;
-        let meant = chunk.words.iter().filter_map(|word| self.tree.macros.get(word)).flatten();
-        let macros: Vec<Spot> = meant.copied().filter(|at| *at != spot && sees.contains(&at.0)).collect();
+        let macros: Vec<Spot> = self.macros_of(chunk, unit).filter(|at| *at != spot).collect();
         macros.iter().for_each(|at| add(Node::Chunk(*at, unit)));
         if chunk.needs_text {
             add(Node::Text(unit));
@@ -141,6 +189,13 @@ impl<'t> DependencyGraph<'t> {
             named.for_each(|at| add(self.meant(&self.id(at), unit)));
         }
         next
+    }
+
+    /// The macros that a unit sees and that a word of a chunk may be.
+    fn macros_of<'a>(&'a self, chunk: &'a Chunk, unit: usize) -> impl Iterator<Item = Spot> + 'a {
+        let sees = &self.tree.units[unit].sees;
+        let meant = chunk.words.iter().filter_map(|word| self.tree.macros.get(word)).flatten();
+        meant.copied().filter(|at| sees.contains(&at.0))
     }
 
     /// Chunks that a chunk leads to without a call or a use: functions that clean up behind its variables, and, if it is weak,
@@ -192,7 +247,13 @@ impl<'t> DependencyGraph<'t> {
     /// What stands at a place, by name.
     fn hashes(&self, at: usize) -> Vec<(String, String)> {
         match &self.places[at] {
-            Node::Chunk(spot, _) => vec![(self.id(*spot), self.tree.chunk(*spot).hash.clone())],
+            Node::Chunk(spot, _) => {
+                let chunk = self.tree.chunk(*spot);
+                let mentions = self.mentions.get(&chunk.name).filter(|_| self.constants.contains(spot));
+                let own = (self.id(*spot), chunk.hash.clone());
+                let mentions = mentions.map(|hash| (format!("{}{MENTIONS}", own.0), hash.clone()));
+                [own].into_iter().chain(mentions).collect()
+            }
             Node::Absent(id) => vec![(id.clone(), sha256(ABSENT))],
             Node::File(file) => vec![(format!("{}:{FILE}", self.tree.files[*file].path), sha256(FILE))],
             Node::Text(unit) => {
@@ -203,9 +264,8 @@ impl<'t> DependencyGraph<'t> {
                 let unit = &self.tree.units[*unit];
                 let flags = (format!("{}:{FLAGS}", self.tree.files[unit.file].path), unit.flags.clone());
                 let directives = unit.sees.iter().filter_map(|file| {
-                    let file = &self.tree.files[*file];
-                    let chunk = file.chunks.iter().find(|chunk| chunk.name == DIRECTIVES)?;
-                    Some((format!("{}:{DIRECTIVES}", file.path), chunk.hash.clone()))
+                    let path = &self.tree.files[*file].path;
+                    Some((format!("{path}:{DIRECTIVES}"), self.tree.directives(*file)?.hash.clone()))
                 });
                 directives.chain([flags]).collect()
             }

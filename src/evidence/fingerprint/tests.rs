@@ -50,7 +50,11 @@ fn changed(file: &str, from: &str, to: &str) -> Vec<&'static str> {
         let chunks = ["a/a.c:f", "a/a.c:h", "b/b.c:g", "b/b.c:t"].map(|id| vec![id.to_owned()]);
         let roots: Vec<Root> = chunks
             .iter()
-            .map(|c| Root { chunks: c, unit: if c[0].starts_with('a') { "a/a.c" } else { "b/b.c" } })
+            .map(|c| Root {
+                chunks: c,
+                also: &[],
+                unit: if c[0].starts_with('a') { "a/a.c" } else { "b/b.c" },
+            })
             .collect();
         let tree = CTree::read(dir.path(), &units);
         DependencyGraph::of(&tree, &|id| links.get(id), &roots).digests()
@@ -183,7 +187,7 @@ fn is_noticed(text: &str, file: &str, changed: &str) -> bool {
     let chunks = ["k.c:k".to_owned()];
     let hash = || {
         let tree = CTree::read(dir.path(), &units);
-        DependencyGraph::of(&tree, &|_| None, &[Root { chunks: &chunks, unit: "k.c" }]).digests()
+        DependencyGraph::of(&tree, &|_| None, &[Root { chunks: &chunks, also: &[], unit: "k.c" }]).digests()
     };
     let before = hash();
     write(file, changed);
@@ -224,6 +228,86 @@ fn what_no_token_of_a_function_shows_is_noticed() {
         assert!(is_noticed(&format!("{weak} {{ return 1; }}\n"), "w.c", strong), "{weak}");
     }
     assert!(!is_noticed("int k(void) { return 1; }\n", "w.c", strong));
+}
+
+#[test]
+fn the_order_of_macros_includes_and_pragmas_is_noticed() {
+    let k = "int k(int x) { return x % N; }\n";
+    let small = "#ifdef LIB_SMALL\n#define N 4\n#else\n#define N 8\n#endif\n";
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
+    let units = [UnitFlags { file: "k.c".into(), flags: Vec::new() }];
+    let chunks = ["k.c:k".to_owned()];
+    let hash = || {
+        let tree = CTree::read(dir.path(), &units);
+        DependencyGraph::of(&tree, &|_| None, &[Root { chunks: &chunks, also: &[], unit: "k.c" }]).digests()
+    };
+    let differ = |one: &str, other: &str| {
+        write("k.c", one);
+        let before = hash();
+        write("k.c", other);
+        before != hash()
+    };
+    write("lib.h", small);
+    let (define, include) = ("#define LIB_SMALL 1\n", "#include \"lib.h\"\n");
+    assert!(differ(&format!("{define}{include}{k}"), &format!("{include}{define}{k}")));
+    let (first, end, second) = ("#define N 3\n", "#undef N\n", "#define N 5\n");
+    assert!(differ(&format!("{first}{k}{end}{second}"), &format!("{first}{end}{second}{k}")));
+    assert!(differ(&format!("{first}{k}{end}"), &format!("{end}{first}{k}")));
+    assert!(differ(&format!("#define N(x) x\n{k}"), &format!("{k}#define N(x) x\n")));
+    let (packed, own) =
+        ("#pragma pack(1)\n", "struct s { char a; int b; };\nint k(struct s *s) { return s->b; }\n");
+    assert!(differ(&format!("{packed}{own}"), &format!("{own}{packed}")));
+    // What does not matter: another macro, another function, an order among macros.
+    assert!(!differ(&format!("{first}{k}"), &format!("#define M 1\n{first}int other;\n{k}#define L 2\n")));
+    assert!(!differ(&format!("{include}{first}{k}"), &format!("{include}#define M 1\n{first}{k}")));
+    // The macros in the conditions around an include line.
+    let chosen = "#include \"config.h\"\n#ifdef FAST\n#include \"fast.h\"\n#else\n#include \"slow.h\"\n#endif\nint k(int x) { return helper(x); }\n";
+    write("k.c", chosen);
+    write("fast.h", "static int helper(int x) { return x; }\n");
+    write("slow.h", "static int helper(int x) { return x + 1; }\n");
+    write("config.h", "#define FAST 1\n");
+    let before = hash();
+    write("config.h", "");
+    assert_ne!(hash(), before);
+}
+
+#[test]
+fn what_writes_a_variable_that_nothing_wrote_is_noticed() {
+    let dir = tempfile::tempdir().unwrap();
+    let units = [UnitFlags { file: "k.c".into(), flags: Vec::new() }];
+    let chunks = ["k.c:k".to_owned()];
+    let constant = Links { constant: true, ..Links::default() };
+    let uses = Links { uses: BTreeSet::from(["k.c:level".to_owned()]), ..Links::default() };
+    let links = BTreeMap::from([("k.c:level".to_owned(), constant), ("k.c:k".to_owned(), uses)]);
+    let hash = |text: &str| {
+        std::fs::write(dir.path().join("k.c"), text).unwrap();
+        let tree = CTree::read(dir.path(), &units);
+        let root = [Root { chunks: &chunks, also: &[], unit: "k.c" }];
+        DependencyGraph::of(&tree, &|id| links.get(id), &root).digests()
+    };
+    let text =
+        "static int level = 7;\nint k(int x) { return x ^ level; }\nint other(int x) { return level + x; }\n";
+    let before = hash(text);
+    assert_ne!(hash(&format!("{text}void set(int to) {{ level = to; }}\n")), before);
+    assert_ne!(hash(&text.replace("level + x", "level += x")), before);
+    assert_eq!(hash(&format!("{text}int more(int x) {{ return x; }}\n")), before);
+}
+
+#[test]
+fn functions_that_make_the_states_of_a_harness_are_noticed() {
+    let dir = tempfile::tempdir().unwrap();
+    let units = [UnitFlags { file: "k.c".into(), flags: Vec::new() }];
+    let (chunks, also) = (["k.c:k".to_owned()], ["k.c:make".to_owned()]);
+    let hash = |text: &str| {
+        std::fs::write(dir.path().join("k.c"), text).unwrap();
+        let tree = CTree::read(dir.path(), &units);
+        let root = [Root { chunks: &chunks, also: &also, unit: "k.c" }];
+        DependencyGraph::of(&tree, &|_| None, &root).digests()
+    };
+    let text = "int k(int *x) { return *x; }\nint make(void) { return 7; }\nint other(void) { return 7; }\n";
+    assert_ne!(hash(&text.replacen("7", "8", 1)), hash(text));
+    assert_eq!(hash(&text.replace("other(void) { return 7", "other(void) { return 8")), hash(text));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The C half of a status: the hash of each symbol's C text as it stands now, and what of it changed.
 
 use crate::c::text::DIRECTIVES;
-use crate::evidence::fingerprint::{CTree, DependencyGraph, short};
+use crate::evidence::fingerprint::{CTree, DependencyGraph, MENTIONS, short};
 use crate::evidence::lock::{Entry, Lock, roots};
 use std::collections::HashMap;
 
@@ -55,7 +55,10 @@ fn said(id: &str) -> String {
     match id.rsplit_once(':') {
         Some((file, DIRECTIVES)) => format!("the `#include` lines or pragmas of {file}"),
         Some((file, "(flags)")) => format!("the compiler flags of {file}"),
-        Some((file, name)) => format!("`{name}` in {file}"),
+        Some((file, name)) => match name.strip_suffix(MENTIONS) {
+            Some(name) => format!("what mentions `{name}` in {file}"),
+            None => format!("`{name}` in {file}"),
+        },
         None => format!("`{id}`"),
     }
 }

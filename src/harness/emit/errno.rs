@@ -23,7 +23,6 @@ impl Emitter<'_> {
             && function.foreign_globals.is_empty()
             && !function.macros.iter().any(|name| name == "errno")
             && self.contract.harness.is_inferred()
-            && self.contract.sequence.is_none()
             && !self.contract.chance
             && self.contract.returns != Returns::Memory
             && !self.contract.params.iter().any(|param| calls_back(&param.role))

@@ -82,7 +82,8 @@ fn is_run_by_c(judge: &Judge, planned: &FunctionPlan) -> Result<bool> {
     let index = LibraryIndex::of(&judge.project.library);
     // A function comes first among those that it reaches.
     let callees = index.reached(&planned.function).skip(1);
-    let beside = judge.partners(planned).chain(judge.project.helpers(planned)).map(|other| &other.function);
+    let beside =
+        judge.project.partners(planned).chain(judge.project.helpers(planned)).map(|other| &other.function);
     let leading = judge.c_side()?.leading_to(&planned.function);
     Ok(callees.chain(beside).any(|function| leading.contains(&function.key)))
 }

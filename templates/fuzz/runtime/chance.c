@@ -10,6 +10,7 @@
 
 struct implfuzz_drawn { /* what a side did with them */
     uint64_t draws, seeds, last_seed, times, clocks;
+    uint64_t order; /* a hash of draws and seeds in their order: what is drawn depends on it */
 };
 
 static const unsigned char *bytes;
@@ -28,6 +29,18 @@ static uint64_t next(size_t width)
     return value;
 }
 
+/* A byte from the end. Clocks have their own ones: they may be asked before or after a number is drawn. */
+static uint64_t from_end(size_t index)
+{
+    return index < size ? bytes[size - 1 - index] : 0;
+}
+
+/* FNV-1a, of eight bytes at a time. */
+static void note(uint64_t event)
+{
+    drawn.order = (drawn.order ^ event) * 0x100000001b3;
+}
+
 void implfuzz_chance_begin(const unsigned char *from, size_t length)
 {
     static const struct implfuzz_drawn none;
@@ -35,8 +48,8 @@ void implfuzz_chance_begin(const unsigned char *from, size_t length)
     size = length;
     at = 0;
     drawn = none;
-    seconds = next(4);
-    ticks = next(2);
+    seconds = from_end(0) | from_end(1) << 8 | from_end(2) << 16 | from_end(3) << 24;
+    ticks = from_end(4) | from_end(5) << 8;
     active = 1;
 }
 
@@ -52,6 +65,7 @@ int __wrap_rand(void)
     if (!active)
         return __real_rand();
     drawn.draws++;
+    note(1);
     return (int)(next(4) & 0x7fffffff);
 }
 
@@ -61,6 +75,7 @@ long __wrap_random(void)
     if (!active)
         return __real_random();
     drawn.draws++;
+    note(1);
     return (long)(next(4) & 0x7fffffff);
 }
 
@@ -68,6 +83,7 @@ static void seed(unsigned to)
 {
     drawn.seeds++;
     drawn.last_seed = to;
+    note(2 + (uint64_t)to);
 }
 
 void __real_srand(unsigned);
@@ -94,8 +110,7 @@ time_t __wrap_time(time_t *to)
 {
     if (!active)
         return __real_time(to);
-    drawn.times++;
-    seconds += next(1);
+    seconds += from_end(6 + 2 * drawn.times++);
     if (to)
         *to = (time_t)seconds;
     return (time_t)seconds;
@@ -106,7 +121,6 @@ clock_t __wrap_clock(void)
 {
     if (!active)
         return __real_clock();
-    drawn.clocks++;
-    ticks += next(1);
+    ticks += from_end(7 + 2 * drawn.clocks++);
     return (clock_t)ticks;
 }

@@ -1,5 +1,5 @@
 //! Random numbers and clocks (`chance.c`): both sides get the same values from the input, and must draw
-//! equally often.
+//! equally often, with the same seeds in between.
 //! Written by cargo-implfuzz.
 
 use super::record::Record;
@@ -15,12 +15,16 @@ pub struct Drawn {
     last_seed: u64,
     times: u64,
     clocks: u64,
+    order: u64,
 }
 
 unsafe extern "C" {
     fn implfuzz_chance_begin(from: *const c_uchar, length: usize);
     fn implfuzz_chance_end() -> Drawn;
 }
+
+/// A hash, which says nothing to people.
+const ORDER: &str = "order of draws and seeds";
 
 /// Number of bytes in an input from which values are drawn.
 pub const BYTES: usize = 64;
@@ -38,13 +42,14 @@ pub fn end() -> Drawn {
 }
 
 impl Drawn {
-    fn named(&self) -> [(&'static str, u64); 5] {
+    fn named(&self) -> [(&'static str, u64); 6] {
         [
             ("numbers drawn", self.draws),
             ("seeds set", self.seeds),
             ("last seed", self.last_seed),
             ("times asked", self.times),
             ("clocks read", self.clocks),
+            (ORDER, self.order),
         ]
     }
 
@@ -55,7 +60,7 @@ impl Drawn {
     }
 
     pub fn shown(&self) -> Parts {
-        let used = self.named().into_iter().filter(|(_, count)| *count > 0);
+        let used = self.named().into_iter().filter(|(name, count)| *count > 0 && *name != ORDER);
         used.map(|(name, count)| (name.to_owned(), count.to_string())).collect()
     }
 

@@ -141,7 +141,8 @@ pub(super) fn entry(root: &Path, at: usize, grade: Grade) -> (Entry, BTreeMap<St
     )]);
     let unit = format!("{}.c", module_of(at));
     let chunks = vec![format!("{unit}:{}", NAMES[at])];
-    let c = DependencyGraph::of(&tree, &|id| links.get(id), &[Root { chunks: &chunks, unit: &unit }]);
+    let c =
+        DependencyGraph::of(&tree, &|id| links.get(id), &[Root { chunks: &chunks, also: &[], unit: &unit }]);
     let modules = ["a", "b"].map(|name| {
         let text = std::fs::read_to_string(root.join(format!("rust/src/{name}.rs"))).unwrap();
         Rc::new(PortModule::read(text))

@@ -1,0 +1,100 @@
+//! Wrong ports at places that a harness once did not reach: null where a role has no null, lengths beyond the `max` of an
+//! enumeration, variables that only other functions fill, `errno` behind a handle, and seeds that come too late (`chance.rs`).
+
+use crate::support::{Repo, plant};
+
+const LIBRARY: &str = "\
+#include <stdint.h>
+#include <stdlib.h>
+int mix2(const uint8_t *p) {
+    if (!p) return -1;
+    return ((p[0] * 31 + p[1] * 7) ^ (p[0] << 3)) & 0xfff;
+}
+int ramp(unsigned char *out, unsigned n) {
+    for (unsigned i = 0; i < n; i++) out[i] = (unsigned char)(i * 7 ^ i >> 8);
+    return 0;
+}
+static unsigned char table[8192];
+void fill(unsigned seed) { for (unsigned i = 0; i < 8192; i++) table[i] = (unsigned char)(seed + i * 7); }
+int look(unsigned i) { return i >= 8192 ? -1 : table[i]; }
+struct ctx { int n; int *cells; };
+struct ctx *ctx_new(int n) {
+    struct ctx *c = malloc(sizeof *c);
+    if (!c) return NULL;
+    c->n = n;
+    c->cells = NULL;
+    return c;
+}
+void ctx_free(struct ctx *c) { free(c->cells); free(c); }
+int ctx_n(const struct ctx *c) { return c->n > 9 ? 9 : c->n; }
+";
+
+fn grade(repo: &Repo, stubs: &str, (symbol, port): (&str, &str)) -> (String, String) {
+    let mut module = stubs.to_owned();
+    plant(&mut module, symbol, port).unwrap_or_else(|| panic!("{symbol} has no stub"));
+    repo.write("rust/src/spots.rs", &module);
+    let json =
+        repo.run(&["verify", symbol, "--runs", "4000", "--seconds", "5", "--format", "json"]).json("verify");
+    let row = &json["symbols"][0];
+    (row["grade"].as_str().unwrap().to_owned(), row["reason"].to_string())
+}
+
+#[test]
+fn ports_that_are_wrong_where_no_role_led_are_refuted() {
+    let repo = Repo::of(&[("spots.c", LIBRARY)]);
+    let stubs = repo.read("rust/src/spots.rs");
+    let mix = |null: &str| {
+        format!(
+            "pub unsafe fn mix2(p: *const u8) -> ::core::ffi::c_int {{
+    {null}
+    let [a, b] = unsafe {{ *p.cast::<[u8; 2]>() }}.map(i32::from);
+    ((a * 31 + b * 7) ^ (a << 3)) & 0xfff
+}}"
+        )
+    };
+    let ramp = |count: &str| {
+        format!(
+            "pub fn ramp(out: &mut [u8]) -> ::core::ffi::c_int {{
+    for i in 0..out.len() as {count} {{
+        out[i as usize] = (i as u32).wrapping_mul(7) as u8 ^ ((i as u32) >> 8) as u8;
+    }}
+    0
+}}"
+        )
+    };
+    let of_ctx = |errno: &str| {
+        format!(
+            "pub unsafe fn ctx_n(c: *const ffi::ctx) -> ::core::ffi::c_int {{
+    unsafe {{
+        {errno}
+        if (*c).n > 9 {{ 9 }} else {{ (*c).n }}
+    }}
+}}"
+        )
+    };
+    for (symbol, port, is_right) in [
+        ("mix2", mix("if p.is_null() { return -1; }"), true),
+        ("mix2", mix(""), false),
+        ("ramp", ramp("u32"), true),
+        ("ramp", ramp("u16"), false),
+        ("ctx_n", of_ctx(""), true),
+        ("ctx_n", of_ctx("*libc::__errno_location() = 5;"), false),
+    ] {
+        let (grade, reason) = grade(&repo, &stubs, (symbol, &port));
+        assert_eq!(grade == "refuted", !is_right, "{symbol} {is_right}: {grade}, {reason}");
+        assert_ne!(grade, "unverifiable", "{symbol}: {reason}");
+    }
+}
+
+#[test]
+fn a_variable_that_only_others_fill_is_no_reason_to_trust_its_zeros() {
+    let repo = Repo::of(&[("spots.c", LIBRARY)]);
+    let stubs = repo.read("rust/src/spots.rs");
+    let port =
+        "pub fn look(i: ::core::ffi::c_uint) -> ::core::ffi::c_int {\n    if i >= 8192 { -1 } else { 0 }\n}";
+    let head = stubs.find("fn look(").map(|at| stubs[..at].ends_with("unsafe ")).unwrap();
+    let port = if head { port.replacen("pub fn", "pub unsafe fn", 1) } else { port.to_owned() };
+    let (grade, reason) = grade(&repo, &stubs, ("look", &port));
+    assert_eq!(grade, "unverifiable", "{reason}");
+    assert!(reason.contains("`table`, which other functions fill"), "{reason}");
+}
