@@ -11,7 +11,7 @@ use super::tokens::{
 };
 use super::{Allowed, Candidate, Problems, Rule};
 use crate::rust::item::{item_name, mentions, plain};
-use crate::rust::macro_names::BEFORE_NOT;
+use crate::rust::macro_names::{BEFORE_NOT, whole_macros};
 use crate::rust::nonlocal_items;
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -29,12 +29,14 @@ pub(super) fn check(
     let has_unsafe = mentions(tokens.clone(), "unsafe");
     let interior = interior(tokens.clone(), &own);
     let bound = bound(items);
+    let whole = whole_macros(items.iter().map(|item| item.to_token_stream()));
     let mut reader = Reader {
         port: Some((candidate, allowed)),
         problems,
         has_unsafe,
         interior,
         bound,
+        whole,
         in_macro: false,
         in_arguments: false,
     };
@@ -81,6 +83,7 @@ pub(super) fn problems_beside(items: &[&syn::Item]) -> Vec<(usize, Refusal)> {
             has_unsafe,
             interior,
             bound: BTreeSet::new(),
+            whole: BTreeSet::new(),
             in_macro: false,
             in_arguments: false,
         };
@@ -98,6 +101,8 @@ struct Reader<'w, 'p> {
     interior: Option<String>,
     /// Names of variables.
     bound: BTreeSet<String>,
+    /// Macros of the reply that take no words apart.
+    whole: BTreeSet<String>,
     /// Whether this is the definition of a macro, or what one is called with: it could put the words together.
     in_macro: bool,
     /// Whether a macro is called with this: it could also drop what stands before a word.
@@ -271,8 +276,8 @@ impl Reader<'_, '_> {
         }
         let before = (self.in_macro, self.in_arguments);
         self.in_macro |= !allowed_names::is_macro(name);
-        self.in_arguments |= self.in_macro && declared.is_none();
-        if self.in_arguments {
+        self.in_arguments |= self.in_macro && declared.is_none() && !self.whole.contains(name);
+        if self.in_macro && declared.is_none() {
             self.refuse(group.span(), refused_mark(group.stream()));
         }
         self.stream(group.stream());

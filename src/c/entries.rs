@@ -78,7 +78,11 @@ pub fn entries(root: &Utf8Path, library: &Library, tools: Tools) -> Result<Entri
                 false => true,
             };
             let all = library.functions.iter().enumerate();
-            let all = all.filter(|(_, function)| is_here(function) && has_copy(library, function));
+            // `-Dmain=…` gives it another name (`other_main`), so that the program of a driver can have its own.
+            let is_main = |function: &Function| function.c_name == "main";
+            let all = all.filter(|(_, function)| {
+                is_here(function) && has_copy(library, function) && !is_main(function)
+            });
             let named = all.map(|(at, function)| (function, format!("implfuzz_entry_{number}_{at}")));
             Names { functions: named.collect(), unit }
         })

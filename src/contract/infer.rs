@@ -160,11 +160,12 @@ fn role_of(
         TypeKind::Enum { values, .. } if !values.is_empty() => one_of(values).ok_or_else(|| wide(name)),
         TypeKind::Record(_) if flat(library, &param.ty) => Ok(Role::Value(parameter_roles::Value::ANY)),
         TypeKind::Record(_) => Err(format!("`{name}` is a struct with pointers, unions or bit-fields")),
-        TypeKind::Array { of, len: Some(len) } if flat(library, of) && !facts.null_checked => {
-            Ok(Role::FixedArray(parameter_roles::FixedArray {
-                direction: direction(facts),
-                len: *len as usize,
-            }))
+        TypeKind::Array { of, len: Some(len) } if flat(library, of) => {
+            let (direction, len) = (direction(facts), *len as usize);
+            Ok(match facts.null_checked {
+                true => Role::Room(parameter_roles::Room { direction, len, nullable: true }),
+                false => Role::FixedArray(parameter_roles::FixedArray { direction, len }),
+            })
         }
         TypeKind::Pointer(target) | TypeKind::Array { of: target, .. } => {
             pointer(library, function, param, target, facts, (sizes[index].as_ref(), max))

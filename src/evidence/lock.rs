@@ -231,14 +231,11 @@ impl Lock {
         let mut text = format!("{HEAD}version = {VERSION}\n\n[c]\n");
         for (name, line) in &self.c {
             let mut parts = vec![format!("hash = {}", quoted(&line.hash))];
-            let Links { calls, uses, outside, constant } = &line.links;
-            let lists = [("calls", calls), ("uses", uses), ("outside", outside)];
+            let Links { calls, uses, outside, constants } = &line.links;
+            let lists = [("calls", calls), ("uses", uses), ("outside", outside), ("constants", constants)];
             for (key, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
                 let list: Vec<String> = list.iter().map(|name| quoted(name)).collect();
                 parts.push(format!("{key} = [{}]", list.join(", ")));
-            }
-            if *constant {
-                parts.push("constant = true".to_owned());
             }
             writeln!(text, "{} = {{ {} }}", quoted(name), parts.join(", ")).expect("a String takes all text");
         }

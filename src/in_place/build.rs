@@ -15,7 +15,7 @@ use crate::in_place::build_site::BuildSite;
 use crate::platform::process::{Job, time_limits};
 use crate::platform::toolchain::CompilerKind;
 use crate::platform::workspace::write_atomic;
-use crate::symbol::{Library, RelPath, Unit};
+use crate::symbol::{Function, Library, RelPath, Unit};
 use camino::Utf8Path;
 use fs_err as fs;
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
@@ -207,6 +207,15 @@ pub fn flags(library: &Library, settings: &Drivers) -> Vec<String> {
     flags
 }
 
+/// The flag for a unit with a `main`, which the program of a driver has, too.
+pub(super) fn other_main(library: &Library, unit: &Unit) -> Option<String> {
+    let is_here = |function: &Function| {
+        function.c_name == "main"
+            && (function.place.file == unit.file || library.unit_of.get(&function.key) == Some(&unit.file))
+    };
+    library.functions.iter().any(is_here).then(|| format!("-Dmain=implfuzz_main_{}", unit.module))
+}
+
 impl BuildSite<'_> {
     fn unit(&self, parts: Parts, number: usize, unit: &Unit) -> Result<PathBuf> {
         let path = parts.root.join(&unit.file.0);
@@ -232,7 +241,8 @@ impl BuildSite<'_> {
         let unoptimised = if of_functions.is_empty() { &[][..] } else { &["-O0"] };
         let compile = |more: &[&str]| {
             let job = Job::new(&self.toolchain.cc.path).dir(parts.root).timeout(time_limits::COMPILE_C);
-            let mut job = self.patchable(job.args(&unit.flags).args(&beside)).args(old_c_flags());
+            let job = job.args(&unit.flags).args(other_main(parts.library, unit)).args(&beside);
+            let mut job = self.patchable(job).args(old_c_flags());
             match parts.candidates {
                 Candidates::Branches => job = job.args(COUNTED),
                 Candidates::Watched => job = job.args(WATCHED),

@@ -2,7 +2,7 @@
 //! on which C breaks are found here, once, and kept apart.
 
 use super::around_driver;
-use super::build::{Parts, flags};
+use super::build::{Parts, flags, other_main};
 use super::corpus_folders::{
     EARLIER, FOCUSED, FOCUSED_EARLIER, NEW_MORE, SMALLER, files, is_empty, mend, renamed,
 };
@@ -141,7 +141,8 @@ pub fn sanitised(parts: Parts, place: BuildSite) -> Result<Sanitised> {
     let compile = |(number, unit): (usize, &Unit)| {
         let object = place.dir.join(format!("sanitised{number}.o"));
         let job = Job::new(&place.toolchain.cc.path).dir(parts.root).timeout(time_limits::COMPILE_C);
-        let job = job.args(&unit.flags).args(SANITISED).args(old_c_flags());
+        let job = job.args(&unit.flags).args(other_main(parts.library, unit));
+        let job = job.args(SANITISED).args(old_c_flags());
         // Of a header alone, clang would make a precompiled one.
         let job = job.args(["-x", "c", "-c", "-o"]).arg(&object).arg(unit.file.0.as_std_path());
         place.done(job, &unit.file.0)?;

@@ -6,9 +6,11 @@ use super::passing::{INTEGERS, is_in_memory, param_in};
 use crate::symbol::{CType, Field, Function, Library, TypeKind};
 
 /// The most kinds of places of a function, numbers in one struct, and structs in structs whose pointers are followed.
-const MOST: usize = 512;
-const MOST_IN_STRUCT: usize = 256;
+const MOST: usize = 4096;
+const MOST_IN_STRUCT: usize = 1024;
 const DEPTH: usize = 4;
+/// The most elements of an array in a struct whose pointers are followed.
+const MOST_OF_POINTERS: u64 = 64;
 
 /// Numbers at the same place in each element of an array, as in `in_place.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,10 +124,13 @@ fn numbers(library: &Library, ty: &CType, start: u64, found: &mut Vec<(u64, u64)
 fn pointers<'l>(library: &'l Library, ty: &'l CType, depth: usize) -> Vec<(u64, &'l CType)> {
     match &ty.kind {
         TypeKind::Pointer(to) => vec![(0, to)],
-        TypeKind::Array { of, len: Some(len) } if matches!(of.kind, TypeKind::Pointer(_)) => {
-            let places = (0..(*len).min(MOST_IN_STRUCT as u64)).map(|index| index * 8);
+        TypeKind::Array { of, len: Some(len) } => {
+            let size = library.size_of(of).unwrap_or(0);
+            let places = (0..(*len).min(MOST_OF_POINTERS)).map(|index| index * size);
             places
-                .flat_map(|at| pointers(library, of, depth).into_iter().map(move |(_, to)| (at, to)))
+                .flat_map(|at| {
+                    pointers(library, of, depth).into_iter().map(move |(into, to)| (at + into, to))
+                })
                 .collect()
         }
         TypeKind::Record(key) if depth > 0 => {

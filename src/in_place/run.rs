@@ -203,10 +203,15 @@ pub fn judge(
     started(program, &output)?;
     judged.broke = broke(&output, inputs);
     if judged.broke.is_some() {
-        judged.is_by_candidate = match begun(&output, inputs) {
-            Some(input) => reach(program, &[input], LIMIT, interrupt)?.breaking.is_empty(),
-            None => true,
+        let on: Vec<PathBuf> = match begun(&output, inputs) {
+            Some(input) => vec![input],
+            None => inputs.iter().map(|input| (*input).to_owned()).collect(),
         };
+        // The machine may have been short of time or memory: only what happens again is somebody's fault.
+        let again: Vec<&Path> = on.iter().map(PathBuf::as_path).collect();
+        let ran = scripted(program, (script(&first, &again), &again), longest + BEYOND, interrupt)?;
+        judged.is_by_candidate =
+            broke(&ran, &again).is_some() && reach(program, &on, LIMIT, interrupt)?.breaking.is_empty();
     }
     Ok(judged)
 }

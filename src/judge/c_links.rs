@@ -29,7 +29,9 @@ pub fn links(library: &Library, tree: &CTree) -> BTreeMap<String, Links> {
         }
     }
     for global in library.globals.iter().filter(|global| global.never_written && !global.is_const) {
-        globals[&global.key].iter().for_each(|id| links.entry(id.clone()).or_default().constant = true);
+        for id in &globals[&global.key] {
+            links.entry(id.clone()).or_default().constants.insert(global.c_name.clone());
+        }
     }
     let names = Names::of(library, &functions, &globals, &at);
     let tables: HashSet<&String> = globals.values().flatten().collect();

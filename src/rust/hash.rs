@@ -3,16 +3,16 @@
 //! and compare hashes.
 
 use super::item::{PRIMITIVE, item_name, plain, use_leaves};
-use super::macro_names::{BEFORE_NOT, STD_MACROS};
+use super::macro_names::whole_macros;
 use super::nonlocal_items;
+use super::token_text::TokenText;
 use crate::digest::hex;
-use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeSet, HashMap};
-use std::fmt::{self, Write as _};
-use std::ops::Range;
+use std::fmt;
 
 /// A SHA-256 over tokens, in lower-case hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ impl fmt::Display for TokenHash {
 /// all queries.
 #[derive(Debug)]
 pub struct Index {
-    texts: Vec<Text>,
+    texts: Vec<TokenText>,
     /// Positions of the private items that each item mentions.
     mentions: Vec<BTreeSet<usize>>,
     /// Items that belong to every hash: a glob import decides what bare names mean, and an item without a name of
@@ -44,12 +44,15 @@ pub struct Index {
     everywhere: Vec<usize>,
     /// Which items define or call a macro. Their order counts.
     macros: Vec<bool>,
+    /// The macros of the module that take no words apart.
+    whole: BTreeSet<String>,
 }
 
 impl Index {
     /// The index of the items of a module.
     pub fn of(file: &syn::File) -> Self {
-        let texts: Vec<Text> = file.items.iter().map(|item| Text::of(item.to_token_stream())).collect();
+        let texts: Vec<TokenText> =
+            file.items.iter().map(|item| TokenText::of(item.to_token_stream())).collect();
         let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
         for (index, item) in file.items.iter().enumerate().filter(|(_, item)| !is_public_fn(item)) {
             let names = match calls_macro(item) {
@@ -61,12 +64,15 @@ impl Index {
             }
         }
         let meant =
-            |text: &Text| text.names().filter_map(|name| by_name.get(name)).flatten().copied().collect();
+            |text: &TokenText| text.names().filter_map(|name| by_name.get(name)).flatten().copied().collect();
         let mentions = texts.iter().map(meant).collect();
         let is_everywhere = |item: &syn::Item| is_glob(item) || nonlocal_items::is_open(item, &file.items);
         let everywhere = (0..file.items.len()).filter(|at| is_everywhere(&file.items[*at])).collect();
         let macros = file.items.iter().map(|item| matches!(item, syn::Item::Macro(_))).collect();
-        Self { texts, mentions, everywhere, macros }
+        let defines = |text: &&TokenText| text.tokens.contains("macro_rules");
+        let defining = file.items.iter().zip(&texts).filter(|(_, text)| defines(text));
+        let whole = whole_macros(defining.map(|(item, _)| item.to_token_stream()));
+        Self { texts, mentions, everywhere, macros, whole }
     }
 
     /// Positions of the items that the item `root` reaches, without `root` and without other `pub fn`s.
@@ -106,7 +112,12 @@ impl Index {
         for index in std::iter::once(root).chain(self.reached(root)) {
             match &file.items[index] {
                 syn::Item::Use(item) => imports.extend(use_leaves(item)),
-                _ => names.extend(self.texts[index].free_names().map(str::to_owned)),
+                _ => {
+                    let text = &self.texts[index];
+                    names.extend(text.free_names().map(str::to_owned));
+                    let taken = text.behind_dots.iter().filter(|(by, _)| !self.whole.contains(by));
+                    names.extend(taken.map(|(_, name)| name.clone()));
+                }
             }
         }
         // An import may rename the result of another one.
@@ -126,13 +137,13 @@ impl Index {
 /// Hash of any piece of Rust; `None` when it does not lex.
 pub fn text_hash(text: &str) -> Option<TokenHash> {
     let tokens: TokenStream = text.parse().ok()?;
-    Some(digest(&[Text::of(tokens).tokens.as_bytes()]))
+    Some(digest(&[TokenText::of(tokens).tokens.as_bytes()]))
 }
 
 /// The names in any piece of Rust; none where it does not lex.
 pub fn text_names(text: &str) -> BTreeSet<String> {
     let tokens: TokenStream = text.parse().unwrap_or_default();
-    Text::of(tokens).names().map(str::to_owned).collect()
+    TokenText::of(tokens).names().map(str::to_owned).collect()
 }
 
 fn digest(parts: &[&[u8]]) -> TokenHash {
@@ -195,8 +206,8 @@ fn declares(item: &syn::Item) -> BTreeSet<String> {
     match item {
         syn::Item::Use(u) => use_leaves(u).into_iter().filter_map(|leaf| leaf.name).collect(),
         syn::Item::Impl(i) => {
-            let of_trait = i.trait_.as_ref().map(|(path, _)| Text::of(path.to_token_stream()));
-            let head = [Some(Text::of(i.self_ty.to_token_stream())), of_trait];
+            let of_trait = i.trait_.as_ref().map(|(path, _)| TokenText::of(path.to_token_stream()));
+            let head = [Some(TokenText::of(i.self_ty.to_token_stream())), of_trait];
             // `impl core::ops::BitXor<u32> for S` has two names of others.
             let is_own = |name: &&str| {
                 !PRIMITIVE.contains(name) && !["core", "std", "alloc", "crate", "ops"].contains(name)
@@ -229,168 +240,6 @@ fn declares(item: &syn::Item) -> BTreeSet<String> {
         }
         other => item_name(other).into_iter().collect(),
     }
-}
-
-/// Tokens as text that does not depend on layout: one token per line, without doc attributes, runs of punctuation
-/// split as the compiler splits them.
-#[derive(Debug, Default)]
-struct Text {
-    tokens: String,
-    /// Ranges of names in `tokens`: identifiers, and possible names in format strings.
-    names: Vec<Range<usize>>,
-    /// Names in strings that are spelled with escapes, and those of fields and methods in the arguments of a macro, which can
-    /// drop the dot before them.
-    more: Vec<String>,
-}
-
-impl Text {
-    fn of(tokens: TokenStream) -> Self {
-        let mut text = Self::default();
-        text.add(tokens, false);
-        text
-    }
-
-    fn names(&self) -> impl Iterator<Item = &str> {
-        let plain = self.names.iter().map(|range| &self.tokens[range.clone()]);
-        plain.chain(self.more.iter().map(String::as_str))
-    }
-
-    /// The names that do not follow a dot, or that a macro may take from behind one.
-    fn free_names(&self) -> impl Iterator<Item = &str> {
-        let is_member = |range: &&Range<usize>| {
-            let before = &self.tokens[..range.start];
-            before.strip_suffix("r#").unwrap_or(before).ends_with(MEMBER)
-        };
-        let free =
-            self.names.iter().filter(move |range| !is_member(range)).map(|range| &self.tokens[range.clone()]);
-        free.chain(self.more.iter().map(String::as_str))
-    }
-
-    fn add(&mut self, tokens: TokenStream, in_macro: bool) {
-        let mut tokens = without_docs(tokens).into_iter().peekable();
-        let mut run = String::new();
-        // The name before this token, and whether it is that of a macro that is called.
-        let (mut called, mut is_called) = (None::<Range<usize>>, false);
-        while let Some(token) = tokens.next() {
-            if let TokenTree::Punct(punct) = &token {
-                run.push(punct.as_char());
-                let goes_on = punct.spacing() == Spacing::Joint;
-                is_called = run == "!" && called.is_some() && !is_called;
-                called = called.filter(|_| is_called);
-                if !(goes_on && matches!(tokens.peek(), Some(TokenTree::Punct(_)))) {
-                    self.operators(&run);
-                    run.clear();
-                }
-                continue;
-            }
-            match token {
-                TokenTree::Group(group) => {
-                    let (open, close) = match group.delimiter() {
-                        Delimiter::Parenthesis => ("(", ")"),
-                        Delimiter::Brace => ("{", "}"),
-                        Delimiter::Bracket => ("[", "]"),
-                        Delimiter::None => ("", ""),
-                    };
-                    let inner = group.stream();
-                    // Dropping the group avoids a copy of its shared tokens.
-                    drop(group);
-                    let name = called.take().filter(|_| is_called);
-                    let is_own = name.is_some_and(|name| !STD_MACROS.contains(&&self.tokens[name]));
-                    self.line(&open);
-                    self.add(inner, in_macro || is_own);
-                    self.line(&close);
-                }
-                TokenTree::Literal(literal) => {
-                    called = None;
-                    let start = self.line(&literal);
-                    self.words(start);
-                }
-                other => {
-                    let start = self.line(&other);
-                    let raw = if self.tokens[start..].starts_with("r#") { 2 } else { 0 };
-                    let name = start + raw..self.tokens.len() - END.len();
-                    if in_macro && self.tokens[..start].ends_with(MEMBER) {
-                        self.more.push(self.tokens[name.clone()].to_owned());
-                    }
-                    is_called = false;
-                    // `!` behind a keyword negates.
-                    let is_macro = !BEFORE_NOT.contains(&&self.tokens[name.clone()]);
-                    called = Some(name.clone()).filter(|_| is_macro);
-                    self.names.push(name);
-                }
-            }
-        }
-    }
-
-    /// Writes a token; returns where it begins.
-    fn line(&mut self, token: &dyn fmt::Display) -> usize {
-        let start = self.tokens.len();
-        write!(self.tokens, "{token}").expect("a String takes all text");
-        if self.tokens.len() > start {
-            self.tokens.push_str(END);
-        }
-        start
-    }
-
-    fn operators(&mut self, mut run: &str) {
-        while let Some(first) = run.chars().next() {
-            let known = OPERATORS.iter().find(|operator| run.starts_with(**operator));
-            let (operator, rest) = run.split_at(known.map_or(first.len_utf8(), |operator| operator.len()));
-            self.line(&operator);
-            run = rest;
-        }
-    }
-
-    /// Records the names in a string literal: `format!("{LIMIT}")` refers to `LIMIT`, however it is spelled.
-    fn words(&mut self, start: usize) {
-        let literal = &self.tokens[start..self.tokens.len() - END.len()];
-        if literal.contains('\\') {
-            let value = syn::parse_str::<syn::LitStr>(literal).map(|text| text.value()).unwrap_or_default();
-            if value.contains('{') {
-                self.more.extend(words_of(&value).map(str::to_owned));
-            }
-        } else if literal.contains('{') {
-            let place = |word: &str| word.as_ptr() as usize - literal.as_ptr() as usize + start;
-            self.names.extend(words_of(literal).map(|word| place(word)..place(word) + word.len()));
-        }
-    }
-}
-
-fn words_of(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
-}
-
-/// Ends each token. A literal may contain a line end, which would require its length; but no token starts with NUL.
-const END: &str = "\0\n";
-
-/// What stands before the name of a field or a method: a token that is one dot.
-const MEMBER: &str = "\n.\0\n";
-
-/// Longest first, as in rustc's lexer. `>` stays single, since `>>` may close two lists.
-const OPERATORS: [&str; 21] = [
-    "<<=", "...", "..=", "::", "->", "=>", "==", "!=", "<=", "&&", "||", "+=", "-=", "*=", "/=", "%=", "^=",
-    "&=", "|=", "<<", "..",
-];
-
-/// The tokens without doc comments, that is, without `#[doc …]` and `#![doc …]`.
-fn without_docs(tokens: TokenStream) -> Vec<TokenTree> {
-    let mut out: Vec<TokenTree> = Vec::new();
-    let is_punct =
-        |t: Option<&TokenTree>, c: char| matches!(t, Some(TokenTree::Punct(p)) if p.as_char() == c);
-    for token in tokens {
-        let bang = is_punct(out.last(), '!') && out.len() > 1 && is_punct(out.get(out.len() - 2), '#');
-        if (bang || is_punct(out.last(), '#')) && is_doc_group(&token) {
-            out.truncate(out.len() - if bang { 2 } else { 1 });
-            continue;
-        }
-        out.push(token);
-    }
-    out
-}
-
-fn is_doc_group(token: &TokenTree) -> bool {
-    matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket
-        && matches!(group.stream().into_iter().next(), Some(TokenTree::Ident(ident)) if ident == "doc"))
 }
 
 #[cfg(test)]
@@ -439,6 +288,13 @@ mod tests {
         let names = Index::of(&file).mentioned(&file, 1);
         assert!(["kit_sum", "kit_go"].iter().all(|name| names.contains(*name)), "{names:?}");
         assert!(!["len", "add", "mul"].iter().any(|name| names.contains(*name)), "{names:?}");
+        let shadowed = "macro_rules! up { ($m:expr) => {} }\npub fn f(s: S) { macro_rules! up { ($x:ident.$f:ident) => { $f() } } up!(s.kit_sum) }";
+        let file = parse(shadowed).unwrap();
+        assert!(Index::of(&file).mentioned(&file, 1).contains("kit_sum"));
+        let text = "macro_rules! up { ($m:expr) => { $m += 1 } }\npub fn f(s: S) { up!(s.size); r#match!(s.kit_sum) }";
+        let file = parse(text).unwrap();
+        let names = Index::of(&file).mentioned(&file, 1);
+        assert!(names.contains("kit_sum") && !names.contains("size"), "{names:?}");
     }
 
     #[test]

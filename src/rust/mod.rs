@@ -3,6 +3,7 @@
 
 pub mod item;
 pub mod macro_names;
+mod token_text;
 pub mod hash;
 pub mod nonlocal_items;
 pub mod splice;

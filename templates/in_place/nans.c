@@ -10,7 +10,7 @@
 /* Elements of an array of structs whose pointers are followed. */
 #define STEPS 64
 /* Elements behind a pointer to memory that is no block. */
-#define ELEMENTS 64
+#define ELEMENTS 65536
 
 /* Whether four bytes are more likely an integer: a small negative one, such as an error, or nearly the largest. */
 static int may_be_integer(const unsigned char *bytes)
@@ -88,11 +88,16 @@ static enum number at_end_of(const struct implfuzz_lane *lane, const unsigned ch
     const unsigned char *end = end_of(at, STEPS * (size_t)lane->step);
     if (!end)
         return NO_NUMBER;
+    /* Behind a struct may lie something else than more of them. */
+    struct extent block = implfuzz_extent(at);
+    int is_array = block.start == at && (size_t)(block.end - at) % lane->step == 0 && !is_shared(word, block);
     enum number best = NO_NUMBER;
     for (size_t step = 0; step < STEPS && at + lane->through + sizeof word <= end; step++, at += lane->step) {
         uint64_t array;
         memcpy(&array, at + lane->through, sizeof array);
         enum number found = in_array(lane, array, number);
+        if (step > 0 && !is_array && found == NUMBER)
+            found = MAYBE_NUMBER;
         best = found > best ? found : best;
     }
     return best;

@@ -130,3 +130,18 @@ fn what_is_no_program_is_refused() {
     assert!(!repo.root().join("fuzz/cli.c").exists());
     repo.run(&["drivers", "--program", "tools/names.c"]).code(2).shows("--new");
 }
+
+/// The only C file of a library may have a `main`, and so has libFuzzer.
+#[test]
+fn a_library_with_a_main_has_drivers() {
+    let library = "#include \"sum.h\"\n#include <stdio.h>\n\
+        unsigned sum(const unsigned char *data, unsigned n) { unsigned s = 0; while (n--) s = s * 31 + *data++; return s; }\n\
+        int main(void) { printf(\"%u\\n\", sum((const unsigned char *)\"abc\", 3)); return 0; }\n";
+    let driver = "#include \"../sum.h\"\n#include <stddef.h>\n#include <stdint.h>\n\
+        int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) { return sum(data, (unsigned)size) == 7 ? -1 : 0; }\n";
+    let header = "unsigned sum(const unsigned char *data, unsigned n);\n";
+    let repo = Repo::of(&[("sum.h", header), ("sum.c", library), ("fuzz/run.c", driver)]);
+    let json = repo.run(&["drivers", "--check", "--seconds", "1", "--format", "json"]).ok().json("drivers");
+    let row = &json["in_place"].as_array().unwrap()[0];
+    assert_eq!((&row["symbol"], row["judged"].as_u64().unwrap() > 0), (&json!("sum"), true), "{json:#}");
+}

@@ -28,6 +28,11 @@ fn macros_of_the_reply_hide_nothing() {
             "could be put together to `cfg!`",
         ),
         (
+            "macro_rules! m { ($x:expr) => { 1 } } HEAD { macro_rules! m { ($x:ident . $a:tt, $n:tt, $g:tt) => { $a $n $g } } u32::from(m!(x.cfg, !, (fuzzing))) }",
+            Rule::System,
+            "could be put together to `cfg!`",
+        ),
+        (
             "macro_rules! m { ($x:ident :: $a:tt, $n:tt, $g:tt) => { $a $n $g } } HEAD { u32::from(m!(x::cfg, !, (fuzzing))) }",
             Rule::System,
             "could be put together to `cfg!`",
@@ -169,6 +174,7 @@ fn raw_names_and_empty_brackets_hide_nothing() {
     for text in [
         "fn r#fn(x: u32) -> u32 { x } HEAD { r#fn(crc) ^ unsafe { *core::ptr::from_ref(&crc) } }",
         "struct At { line: u32, file: u32 } macro_rules! m { ($at:ident) => { $at.line + $at.file } } HEAD { let at = At { line: crc, file: 1 }; m!(at) + at.line }",
+        "struct Mark { line: u32 } macro_rules! up { ($m:expr) => { $m = $m.wrapping_add(1) } } HEAD { let mut at = Mark { line: crc }; up!(at.line); at.line }",
         "struct Node { type_id: u32 } HEAD { let node = Node { type_id: crc }; node.type_id }",
         "fn f(x: &'static mut [u8], y: &'static str) -> usize { x.len() + y.len() } struct Cell { x: u32 } static T: Cell = Cell { x: 1 }; HEAD { T.x }",
         "HEAD { let kit_later = |x: u32| x ^ 1; kit_later(crc) }",

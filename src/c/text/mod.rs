@@ -41,6 +41,8 @@ pub struct Chunk {
     pub hash: String,
     /// The words in it; each of them may be a macro.
     pub words: BTreeSet<String>,
+    /// Of directives: the words that decide which of them count and what they include, without what `#undef` names.
+    pub asked: BTreeSet<String>,
     /// The macros that it defines.
     pub macros: BTreeSet<String>,
     /// The files that it includes or asks for, with their quotes or angle brackets.
@@ -92,7 +94,14 @@ pub fn enumerators(text: &str) -> BTreeSet<String> {
 
 fn chunk((tokens, places): (&[Token], &Order), pieces: &[(usize, &Piece)], name: String) -> Chunk {
     let mut read = Read::default();
-    let mut bytes = Vec::new();
+    let (mut bytes, mut asked) = (Vec::new(), BTreeSet::new());
+    for (_, piece) in pieces.iter().filter(|(_, piece)| piece.form == Form::Directive) {
+        let is_end = tokens[piece.tokens.clone()].get(1).is_some_and(|token| token.is("undef"));
+        let own = (!is_end).then(|| piece.tokens.clone());
+        let lines = piece.conditions.iter().cloned().chain(own);
+        let words = lines.flat_map(|line| &tokens[line]).filter(|token| token.kind == Kind::Word);
+        asked.extend(words.map(|token| token.text.to_string()));
+    }
     for (_, piece) in pieces {
         for line in &piece.conditions {
             read.add(&tokens[line.clone()]);
@@ -117,6 +126,7 @@ fn chunk((tokens, places): (&[Token], &Order), pieces: &[(usize, &Piece)], name:
         name,
         hash: sha256(&read.hashed),
         words: read.words.into_iter().map(str::to_owned).collect(),
+        asked,
         macros: read.macros,
         includes: read.includes,
         needs_text: read.needs_text,

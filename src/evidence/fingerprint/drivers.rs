@@ -61,40 +61,39 @@ pub fn driver_texts(
 ) -> BTreeMap<PathBuf, Vec<u8>> {
     let flags = &config.drivers.flags;
     let folders = folders_of(flags).into_iter().chain([".".to_owned()]).chain(folders.iter().cloned());
-    let folders: Vec<PathBuf> =
-        folders.filter_map(|folder| inside(&folder)).map(|folder| root.join(folder)).collect();
+    let below = |path: &str| inside(root, &root.join(path));
+    let folders: Vec<PathBuf> = folders.filter_map(|folder| below(&folder)).collect();
     let mut texts = BTreeMap::new();
-    let by_flags =
-        values(flags, &["-include", "-imacros"]).map(|file| root.join(file)).filter(|path| path.is_file());
+    let by_flags = values(flags, &["-include", "-imacros"]).filter_map(below).filter(|path| path.is_file());
     let mut open: Vec<PathBuf> = files.iter().map(|file| root.join(file)).chain(by_flags).collect();
     while let Some(path) = open.pop() {
         if texts.contains_key(&path) {
             continue;
         }
         let text = std::fs::read(&path).unwrap_or_else(|_| ABSENT.into());
-        open.extend(included(&path, &text, &folders));
+        open.extend(included(root, &path, &text, &folders));
         texts.insert(path, text);
     }
     texts
 }
 
-/// A folder of the repository without `.` and `x/..`, so that the path of a file does not depend on how it was found. None
-/// for others: what lies there is another thing on another machine.
-fn inside(folder: &str) -> Option<PathBuf> {
-    let mut path = PathBuf::new();
-    for part in Path::new(folder).components() {
+/// A path in the repository without `.` and `x/..`, so that it does not depend on how it was found. None for others: what
+/// lies there is another thing on another machine.
+fn inside(root: &Path, path: &Path) -> Option<PathBuf> {
+    let mut plain = PathBuf::new();
+    for part in path.strip_prefix(root).ok()?.components() {
         match part {
             Component::CurDir => {}
-            Component::Normal(name) => path.push(name),
-            Component::ParentDir if path.pop() => {}
+            Component::Normal(name) => plain.push(name),
+            Component::ParentDir if plain.pop() => {}
             Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
         }
     }
-    (!path.starts_with(".implfuzz")).then_some(path)
+    (!plain.starts_with(".implfuzz")).then(|| root.join(plain))
 }
 
-/// The files that a text includes, where they are found.
-fn included(path: &Path, text: &[u8], folders: &[PathBuf]) -> Vec<PathBuf> {
+/// The files that a text includes: all that its lines may mean, since the order of folders depends on flags.
+fn included(root: &Path, path: &Path, text: &[u8], folders: &[PathBuf]) -> Vec<PathBuf> {
     let text = String::from_utf8_lossy(text);
     let names = text.lines().filter_map(|line| {
         let line = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
@@ -106,9 +105,10 @@ fn included(path: &Path, text: &[u8], folders: &[PathBuf]) -> Vec<PathBuf> {
     let beside = path.parent().map(Path::to_owned);
     let find = |(name, is_quoted): (String, bool)| {
         let beside = beside.iter().filter(|_| is_quoted);
-        beside.chain(folders).map(|dir| dir.join(&name)).find(|path| path.is_file())
+        let all = beside.chain(folders).filter_map(|dir| inside(root, &dir.join(&name)));
+        all.filter(|path| path.is_file()).collect::<Vec<_>>()
     };
-    names.filter_map(find).collect()
+    names.flat_map(find).collect()
 }
 
 #[cfg(test)]

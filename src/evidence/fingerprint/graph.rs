@@ -24,13 +24,9 @@ pub struct Links {
     /// take its place.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub outside: BTreeSet<String>,
-    /// It is a variable that counts as a constant, because nothing writes to it. Whatever mentions it could.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub constant: bool,
-}
-
-fn is_false(flag: &bool) -> bool {
-    !flag
+    /// The variables in it that count as constants, because nothing writes to them. Whatever mentions them could.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub constants: BTreeSet<String>,
 }
 
 /// What the analysis knows of a chunk `file:name`.
@@ -82,17 +78,16 @@ pub struct DependencyGraph<'t> {
     places: Vec<Node>,
     edges: Vec<Vec<usize>>,
     roots: Vec<Vec<usize>>,
-    /// Hashes of the chunks that mention a variable, by its name, for those that count as constants.
-    mentions: HashMap<String, String>,
-    constants: BTreeSet<Spot>,
+    /// For chunks with variables that count as constants: a hash of the chunks that mention them.
+    mentions: HashMap<Spot, String>,
 }
 
 impl<'t> DependencyGraph<'t> {
     /// Follows all links from `roots`.
     pub fn of(tree: &'t CTree, links: LinksOf, roots: &[Root]) -> Self {
         let mut known: HashMap<Node, usize> = HashMap::new();
-        let (places, edges, roots_of, mentions) = (Vec::new(), Vec::new(), Vec::new(), HashMap::new());
-        let mut graph = Self { tree, places, edges, roots: roots_of, mentions, constants: BTreeSet::new() };
+        let (places, edges) = (Vec::new(), Vec::new());
+        let mut graph = Self { tree, places, edges, roots: Vec::new(), mentions: HashMap::new() };
         let mut number = |graph: &mut Self, place: Node| {
             *known.entry(place).or_insert_with_key(|place| {
                 graph.places.push(place.clone());
@@ -119,28 +114,39 @@ impl<'t> DependencyGraph<'t> {
         graph
     }
 
-    /// Finds what mentions the variables that count as constants.
+    /// Finds what mentions the variables that count as constants, where their unit sees it.
     fn find_mentions(&mut self, links: LinksOf) {
-        let spots = self.places.iter().filter_map(|place| match place {
-            Node::Chunk(spot, _) => Some(*spot),
-            _ => None,
-        });
-        let is_constant = |spot: &Spot| links(&self.id(*spot)).is_some_and(|links| links.constant);
-        self.constants = spots.filter(is_constant).collect();
         let tree = self.tree;
-        let names: HashSet<&str> = self.constants.iter().map(|at| tree.chunk(*at).name.as_str()).collect();
+        let mut constants: BTreeMap<Spot, &BTreeSet<String>> = BTreeMap::new();
+        for place in &self.places {
+            if let Node::Chunk(spot, _) = place
+                && let Some(links) = links(&self.id(*spot)).filter(|links| !links.constants.is_empty())
+            {
+                constants.insert(*spot, &links.constants);
+            }
+        }
+        let names: HashSet<&str> = constants.values().copied().flatten().map(String::as_str).collect();
         if names.is_empty() {
             return;
         }
-        let mut found: HashMap<&str, BTreeMap<String, &str>> = HashMap::new();
-        for (id, chunk) in tree.all() {
-            for word in chunk.words.iter().filter(|word| names.contains(word.as_str())) {
-                found.entry(word).or_default().insert(id.clone(), &chunk.hash);
+        let mut found: HashMap<&str, Vec<Spot>> = HashMap::new();
+        for (at, file) in tree.files.iter().enumerate() {
+            for (number, chunk) in file.chunks.iter().enumerate() {
+                for word in chunk.words.iter().filter(|word| names.contains(word.as_str())) {
+                    found.entry(word).or_default().push((at, number));
+                }
             }
         }
-        let digest =
-            |all: BTreeMap<String, &str>| of_parts(all.iter().flat_map(|(id, hash)| [id.as_str(), hash]));
-        self.mentions = found.into_iter().map(|(name, all)| (name.to_owned(), digest(all))).collect();
+        for (spot, names) in constants {
+            let seeing = tree.units.iter().filter(|unit| unit.sees.contains(&spot.0));
+            let visible: BTreeSet<usize> = seeing.flat_map(|unit| &unit.sees).copied().collect();
+            let all = names.iter().filter_map(|name| found.get(name.as_str())).flatten();
+            let all = all.filter(|at| visible.contains(&at.0));
+            let all: BTreeMap<String, &str> =
+                all.map(|at| (self.id(*at), tree.chunk(*at).hash.as_str())).collect();
+            let digest = of_parts(all.iter().flat_map(|(id, hash)| [id.as_str(), hash]));
+            self.mentions.insert(spot, digest);
+        }
     }
 
     /// The chunk with this name as seen from a unit.
@@ -161,7 +167,7 @@ impl<'t> DependencyGraph<'t> {
             Node::Unit(unit) => {
                 let sees = &self.tree.units[unit].sees;
                 let directives = sees.iter().filter_map(|file| self.tree.directives(*file));
-                let macros = directives.flat_map(|chunk| self.macros_of(chunk, unit));
+                let macros = directives.flat_map(|chunk| self.macros_of(&chunk.asked, unit));
                 return macros.map(|at| Node::Chunk(at, unit)).collect();
             }
             Node::Text(_) | Node::File(_) | Node::Absent(_) => return next,
@@ -169,7 +175,7 @@ impl<'t> DependencyGraph<'t> {
         let mut add = |place: Node| next.extend([place]);
         add(Node::Unit(unit));
         let chunk = self.tree.chunk(spot);
-        let macros: Vec<Spot> = self.macros_of(chunk, unit).filter(|at| *at != spot).collect();
+        let macros: Vec<Spot> = self.macros_of(&chunk.words, unit).filter(|at| *at != spot).collect();
         macros.iter().for_each(|at| add(Node::Chunk(*at, unit)));
         if chunk.needs_text {
             add(Node::Text(unit));
@@ -191,10 +197,10 @@ impl<'t> DependencyGraph<'t> {
         next
     }
 
-    /// The macros that a unit sees and that a word of a chunk may be.
-    fn macros_of<'a>(&'a self, chunk: &'a Chunk, unit: usize) -> impl Iterator<Item = Spot> + 'a {
+    /// The macros that a unit sees and that one of these words may be.
+    fn macros_of<'a>(&'a self, words: &'a BTreeSet<String>, unit: usize) -> impl Iterator<Item = Spot> + 'a {
         let sees = &self.tree.units[unit].sees;
-        let meant = chunk.words.iter().filter_map(|word| self.tree.macros.get(word)).flatten();
+        let meant = words.iter().filter_map(|word| self.tree.macros.get(word)).flatten();
         meant.copied().filter(|at| sees.contains(&at.0))
     }
 
@@ -248,10 +254,9 @@ impl<'t> DependencyGraph<'t> {
     fn hashes(&self, at: usize) -> Vec<(String, String)> {
         match &self.places[at] {
             Node::Chunk(spot, _) => {
-                let chunk = self.tree.chunk(*spot);
-                let mentions = self.mentions.get(&chunk.name).filter(|_| self.constants.contains(spot));
-                let own = (self.id(*spot), chunk.hash.clone());
-                let mentions = mentions.map(|hash| (format!("{}{MENTIONS}", own.0), hash.clone()));
+                let own = (self.id(*spot), self.tree.chunk(*spot).hash.clone());
+                let mentions =
+                    self.mentions.get(spot).map(|hash| (format!("{}{MENTIONS}", own.0), hash.clone()));
                 [own].into_iter().chain(mentions).collect()
             }
             Node::Absent(id) => vec![(id.clone(), sha256(ABSENT))],

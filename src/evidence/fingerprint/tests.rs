@@ -258,6 +258,16 @@ fn the_order_of_macros_includes_and_pragmas_is_noticed() {
     let (packed, own) =
         ("#pragma pack(1)\n", "struct s { char a; int b; };\nint k(struct s *s) { return s->b; }\n");
     assert!(differ(&format!("{packed}{own}"), &format!("{own}{packed}")));
+    write("list.h", "E(1)\n");
+    let (one, two) = ("int k[] = {\n#include \"list.h\"\n};\n", "int t[] = {\n#include \"list.h\"\n};\n");
+    let twice = |first: &str, second: &str| {
+        format!("#define E(a) a,\n{first}#undef E\n#define E(a) 2 * a,\n{second}")
+    };
+    assert!(differ(&twice(one, two), &twice(two, one)));
+    write("b.h", "#undef N\n#define N 8\n");
+    write("a.h", "#define N 4\n");
+    let (a, b) = ("#include \"a.h\"\n", "#include \"b.h\"\n");
+    assert!(differ(&format!("{a}{k}{b}"), &format!("{a}{b}{k}")));
     // What does not matter: another macro, another function, an order among macros.
     assert!(!differ(&format!("{first}{k}"), &format!("#define M 1\n{first}int other;\n{k}#define L 2\n")));
     assert!(!differ(&format!("{include}{first}{k}"), &format!("{include}#define M 1\n{first}{k}")));
@@ -277,7 +287,8 @@ fn what_writes_a_variable_that_nothing_wrote_is_noticed() {
     let dir = tempfile::tempdir().unwrap();
     let units = [UnitFlags { file: "k.c".into(), flags: Vec::new() }];
     let chunks = ["k.c:k".to_owned()];
-    let constant = Links { constant: true, ..Links::default() };
+    let names = ["level", "high"].map(str::to_owned);
+    let constant = Links { constants: BTreeSet::from(names), ..Links::default() };
     let uses = Links { uses: BTreeSet::from(["k.c:level".to_owned()]), ..Links::default() };
     let links = BTreeMap::from([("k.c:level".to_owned(), constant), ("k.c:k".to_owned(), uses)]);
     let hash = |text: &str| {
@@ -286,10 +297,10 @@ fn what_writes_a_variable_that_nothing_wrote_is_noticed() {
         let root = [Root { chunks: &chunks, also: &[], unit: "k.c" }];
         DependencyGraph::of(&tree, &|id| links.get(id), &root).digests()
     };
-    let text =
-        "static int level = 7;\nint k(int x) { return x ^ level; }\nint other(int x) { return level + x; }\n";
+    let text = "static int level = 7, high = 9;\nint k(int x) { return x ^ level; }\nint other(int x) { return level + x; }\n";
     let before = hash(text);
     assert_ne!(hash(&format!("{text}void set(int to) {{ level = to; }}\n")), before);
+    assert_ne!(hash(&format!("{text}void set(int to) {{ high = to; }}\n")), before);
     assert_ne!(hash(&text.replace("level + x", "level += x")), before);
     assert_eq!(hash(&format!("{text}int more(int x) {{ return x; }}\n")), before);
 }

@@ -11,6 +11,7 @@ use crate::evidence::lock::{Entry, Lock};
 use crate::project::ported::Ported;
 use crate::rust::signature::rust_name;
 use crate::verdict::Grade;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -90,7 +91,7 @@ pub fn status(root: &Path, config: &Config, notes: Option<&Path>) -> Result<Stat
         let c = scope.spawn(move || Ok(CSide::of(tree.join().expect(NO_PANIC)?, lock)));
         let rust = RustSide::read(root, &config.rust.dir, &files, lock, &text, notes);
         let c: Result<CSide> = c.join().expect(NO_PANIC);
-        Ok::<_, Error>(Sides { root, config, lock, c: c?, rust: rust? })
+        Ok::<_, Error>(Sides { root, config, lock, c: c?, rust: rust?, drivers: RefCell::default() })
     })?;
     let symbols = sides.names().into_iter().map(|(name, module)| {
         let one = sides.one(&name, &module);
@@ -106,6 +107,8 @@ struct Sides<'l> {
     lock: &'l Lock,
     rust: RustSide,
     c: CSide<'l>,
+    /// The hashes of drivers, which many ports have in common.
+    drivers: RefCell<BTreeMap<Vec<String>, String>>,
 }
 
 impl Sides<'_> {
@@ -166,13 +169,18 @@ impl Sides<'_> {
         stale().or(gone).or_else(changed).or_else(refuted)
     }
 
+    fn drivers_hash(&self, drivers: &[String]) -> String {
+        let hash = || drivers_hash(self.root, self.config, self.c.header_folders(), drivers);
+        self.drivers.borrow_mut().entry(drivers.to_vec()).or_insert_with(hash).clone()
+    }
+
     /// What a verdict on a port would be about now.
     fn fingerprint(&self, name: &str, facts: &Facts, drivers: &[String]) -> Option<Fingerprint> {
         let functions = &self.rust.functions;
         let own = if functions.contains_key(name) { name.to_owned() } else { rust_name(name) };
         let hash_of = |name: &str| functions.get(name)?.text.hash.clone();
         let mentions_of = |name: &str| functions.get(name)?.text.mentions.as_ref();
-        let drivers = drivers_hash(self.root, self.config, self.c.header_folders(), drivers);
+        let drivers = self.drivers_hash(drivers);
         let (c, files, constants) = (self.c.hash(name), facts.files.clone()?, &self.rust.constants);
         let own = Fingerprint::of(&own, c, files, constants, (hash_of, mentions_of));
         Some(Fingerprint { drivers, ..own })

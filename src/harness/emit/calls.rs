@@ -198,10 +198,13 @@ impl Emitter<'_> {
         let call = self.watched(quote!({ let __port = crate::runtime::heap::port(); #call }));
         let is_no_constant = self.is_no_constant();
         let no_constant = Literal::byte_string(b"a text that is no constant");
+        let read = self.compares_errno().then(|| quote!(let errno = guard::errno();));
+        // What finds out where a pointer leads may change `errno`.
+        let is_read = matches!(self.contract.returns, Returns::Handle | Returns::Address);
         let take = match (self.contract.returns, style) {
             (Returns::Handle | Returns::Address, _) => {
                 let pointer = self.pointer(false);
-                quote!(let slot = #call as *mut core::ffi::c_void; #pointer)
+                quote!(let slot = #call as *mut core::ffi::c_void; #read #pointer)
             }
             (Returns::Memory, _) => quote!(let slot = #call as *mut core::ffi::c_void;),
             // Results of the port are read as the port's own accesses, here and below.
@@ -234,7 +237,7 @@ impl Emitter<'_> {
                 };
             },
         };
-        let read = self.compares_errno().then(|| quote!(let errno = guard::errno();));
+        let read = read.filter(|_| !is_read);
         let checks = self.bounded(|label| quote!(format!("`{}`", #label)));
         let (enter, leave) = (self.enter("Port"), self.leave("Port"));
         let (begin, end) = (self.begin(false), self.end());

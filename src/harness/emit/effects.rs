@@ -111,7 +111,7 @@ impl Emitter<'_> {
                 "return value".into(),
                 if effects.ret { "a handle" } else { "NULL" }.to_owned(),
             ));)),
-            Returns::Address => Some(quote!(parts.push(("return value".into(), effects.ret.place.clone()));)),
+            Returns::Address => Some(quote!(parts.push(("return value".into(), effects.ret.shown()));)),
         };
         let outs = self.slots.iter().filter(|s| s.is_effect()).map(|slot| {
             let (name, label) = (slot.name, slot.label);

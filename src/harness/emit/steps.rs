@@ -4,7 +4,7 @@
 use super::Emitter;
 use crate::contract::parameter_roles::field_ident;
 use crate::contract::types::{Returns, Sequence};
-use crate::symbol::{SymbolName, TypeKind};
+use crate::symbol::{CType, SymbolName, TypeKind};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
@@ -65,12 +65,12 @@ impl Emitter<'_> {
         });
         match (self.sequence(), is_c) {
             (Some(_), _) => {
-                let by = match (self.points_to_numbers(), is_c) {
-                    (false, _) => quote!(None),
-                    (true, true) => quote!(Some(crate::runtime::memory::Returned::ByC)),
-                    (true, false) => quote!(Some(crate::runtime::memory::Returned::ByPort)),
-                };
-                quote!(let ret = world.place(slot as usize, &[#(#places),*], #by);)
+                let content = self.content_of_constant();
+                let by = if is_c { quote!(ByC) } else { quote!(ByPort) };
+                quote! {
+                    let constant = (#content, crate::runtime::memory::Returned::#by);
+                    let ret = world.place(slot as usize, &[#(#places),*], constant);
+                }
             }
             (None, true) => quote! {
                 let Some(ret) = crate::runtime::memory::place(slot as usize, &[#(#places),*]) else {
@@ -85,17 +85,22 @@ impl Emitter<'_> {
         }
     }
 
-    /// Whether what it returns leads to numbers, which are the same in C's constants and in those of a port.
-    fn points_to_numbers(&self) -> bool {
-        match &self.bound.function.ret.kind {
-            TypeKind::Pointer(to) => {
-                matches!(
-                    to.kind,
-                    TypeKind::Int { .. } | TypeKind::Float { .. } | TypeKind::Bool | TypeKind::Enum { .. }
-                )
+    /// What of a constant that it returns is the same in C and in a port: a number or a string, no address.
+    fn content_of_constant(&self) -> TokenStream {
+        let target = self.bound.function.ret.target();
+        let bytes = target.and_then(|to| match to.kind {
+            TypeKind::Int { bits, .. } | TypeKind::Float { bits } | TypeKind::Enum { bits, .. } => {
+                Some(usize::from(bits) / 8)
             }
-            _ => false,
-        }
+            TypeKind::Bool => Some(1),
+            _ => None,
+        });
+        let content = match bytes {
+            _ if target.is_some_and(CType::is_char) => quote!(String),
+            Some(bytes) => quote!(Number(#bytes)),
+            None => quote!(Nothing),
+        };
+        quote!(crate::runtime::memory::Content::#content)
     }
 
     /// Collects the effects and updates the handles after the call.

@@ -13,6 +13,7 @@ use crate::judge::mutation_score::{Adequacy, Fate, SAME, Tried, tried};
 use crate::project::{FunctionPlan, Project};
 use crate::store::Measure;
 use crate::symbol::SymbolKey;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -50,14 +51,15 @@ impl Grounds {
             })
             .collect();
         // Before anything is built: an edit meanwhile leaves the evidence stale.
+        let hashes = Hashes::new(project);
         let used = |number: Number| {
             let reaching = report.drivers.iter().filter(|driven| driven.reached().contains(&number));
             let files: Vec<String> = reaching.map(|driven| driven.driver.file.to_string()).collect();
-            let hash = hash_of(project, &files);
+            let hash = hashes.of(&files);
             DriversUsed { files, hash }
         };
         let used: Vec<DriversUsed> = judgeable.iter().map(|(number, _)| used(*number)).collect();
-        let mut worth = worth_in_place(judging, report, &judgeable)?;
+        let mut worth = worth_in_place(judging, report, (&judgeable, &hashes))?;
         let known = judgeable.iter().zip(used).filter_map(|((number, planned), used)| {
             let worth = worth.remove(number)?;
             Some((planned.function.key.clone(), Known { number: *number, worth, used }))
@@ -87,24 +89,38 @@ impl Grounds {
     }
 }
 
-/// The hash of drivers as `check` computes it.
-fn hash_of(project: &Project, files: &[String]) -> String {
-    let units = project.library.units.iter().map(|unit| (unit.file.0.as_str(), &unit.flags[..]));
-    drivers_hash(project.workspace.root(), &project.config, &header_folders(units), files)
+/// The hashes of drivers as `check` computes them, each once.
+struct Hashes<'p> {
+    project: &'p Project,
+    folders: Vec<String>,
+    known: RefCell<BTreeMap<Vec<String>, String>>,
+}
+
+impl<'p> Hashes<'p> {
+    fn new(project: &'p Project) -> Self {
+        let units = project.library.units.iter().map(|unit| (unit.file.0.as_str(), &unit.flags[..]));
+        Self { project, folders: header_folders(units), known: RefCell::default() }
+    }
+
+    fn of(&self, files: &[String]) -> String {
+        let (root, config) = (self.project.workspace.root(), &self.project.config);
+        let hash = || drivers_hash(root, config, &self.folders, files);
+        self.known.borrow_mut().entry(files.to_vec()).or_insert_with(hash).clone()
+    }
 }
 
 /// How well the executions tell C's mutants from it: from the store, or measured now.
 fn worth_in_place(
     judging: &mut Judging,
     report: &Report,
-    reached: &[(Number, &FunctionPlan)],
+    (reached, hashes): (&[(Number, &FunctionPlan)], &Hashes),
 ) -> Result<BTreeMap<Number, Adequacy>> {
     let (judge, project) = (judging.judge, judging.judge.project);
     let inputs = report.inputs();
     let about = |number: Number, planned: &FunctionPlan| -> Result<String> {
         let focused = report.focused(number)?;
         let files: Vec<String> = report.drivers.iter().map(|one| one.driver.file.to_string()).collect();
-        let drivers = hash_of(project, &files);
+        let drivers = hashes.of(&files);
         let hashes = judge.harness_hashes(planned)?;
         let (seconds, fails) =
             (project.config.drivers.function_seconds, project.config.fuzz.fail_allocations);

@@ -152,12 +152,21 @@ fn nowhere() -> *mut u8 {
 #[derive(Debug, Clone)]
 pub struct Led {
     pub place: String,
-    /// What stands there, if that is a constant: as far as the sanitizer knows C's, and at most `CONTENT` bytes.
+    /// The number or the string there, if that is a constant; empty where C's has no end that the sanitizer knows.
     content: Vec<u8>,
 }
 
-/// Bytes of a constant that are compared.
-const CONTENT: usize = 256;
+/// What of a constant is compared: what lies behind may be something else, or another constant of the port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    Nothing,
+    /// One number of so many bytes.
+    Number(usize),
+    String,
+}
+
+/// Bytes of a string that are compared.
+const STRING: usize = 256;
 /// A port's constant is read to the end of such a page at most: what lies behind may not be there.
 const PAGE: usize = 4096;
 
@@ -177,24 +186,42 @@ impl Led {
         Self { place, content: Vec::new() }
     }
 
-    /// To a constant, a variable or a function of the program. `by` says how much of it is there, if numbers are.
-    pub fn to_constant(at: usize, by: Option<Returned>) -> Self {
+    /// To a constant, a variable or a function of the program.
+    pub fn to_constant(at: usize, (what, by): (Content, Returned)) -> Self {
         let rest = match by {
             // SAFETY: it only asks.
-            Some(Returned::ByC) => unsafe { implfuzz_object_rest(at as *const u8) },
-            Some(Returned::ByPort) => PAGE - at % PAGE,
-            None => 0,
+            Returned::ByC => unsafe { implfuzz_object_rest(at as *const u8) },
+            Returned::ByPort => PAGE - at % PAGE,
         };
-        // SAFETY: so many bytes belong to the object, or are on a page of the program.
-        let content = unsafe { std::slice::from_raw_parts(at as *const u8, rest.min(CONTENT)) }.to_vec();
+        // SAFETY: less than `rest` bytes behind it belong to the object, or are on a page of the program. Byte by byte,
+        // which no sanitizer watches: behind a constant of the port may be a red zone of C's.
+        let byte = |offset: usize| unsafe { ((at + offset) as *const u8).read_volatile() };
+        let content = match what {
+            Content::Nothing => Vec::new(),
+            Content::Number(bytes) if bytes > rest => Vec::new(),
+            Content::Number(bytes) => (0..bytes).map(byte).collect(),
+            Content::String => {
+                let text = (0..rest.min(STRING)).map(byte).take_while(|byte| *byte != 0);
+                if rest == 0 { Vec::new() } else { text.chain([0]).collect() }
+            }
+        };
         Self { place: "a constant".into(), content }
+    }
+
+    /// For people.
+    pub fn shown(&self) -> String {
+        match self.content[..] {
+            [] => self.place.clone(),
+            _ => format!("{} (bytes {})", self.place, super::report::hex(&self.content)),
+        }
     }
 }
 
 impl PartialEq for Led {
-    /// The end of a port's constant is not known, and one of C's may go on where nobody knows how far.
+    /// Where the content is not known on both sides, it says nothing.
     fn eq(&self, other: &Self) -> bool {
-        self.place == other.place && self.content.iter().zip(&other.content).all(|(one, other)| one == other)
+        let is_known = !self.content.is_empty() && !other.content.is_empty();
+        self.place == other.place && (!is_known || self.content == other.content)
     }
 }
 

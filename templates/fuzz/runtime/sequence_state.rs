@@ -4,7 +4,7 @@
 use super::picture::Picture;
 use super::pieces::Piece;
 use super::caller_structs::{Form, Lent};
-use super::memory::{Led, Region, Returned};
+use super::memory::{Content, Led, Region, Returned};
 use super::sequence::Entry;
 use super::sequence_input::{Feed, Source, Spoil};
 use std::any::Any;
@@ -212,8 +212,8 @@ impl World {
         enders.iter().copied().filter(|_| instance.live).min_by_key(fits)
     }
 
-    /// The target of a returned pointer; `by` as for [`Led::to_constant`].
-    pub fn place(&self, at: usize, arguments: &[Option<(&str, usize, usize)>], by: Option<Returned>) -> Led {
+    /// The target of a returned pointer; `constant` as for [`Led::to_constant`].
+    pub fn place(&self, at: usize, arguments: &[Option<(&str, usize, usize)>], constant: (Content, Returned)) -> Led {
         let leads = |from: usize, size: usize| (from..=from + size).contains(&at).then(|| at - from);
         if let Some(place) = super::memory::place(at, arguments) {
             return Led::to(place);
@@ -226,7 +226,7 @@ impl World {
         let blocks = super::ledger::blocks();
         match blocks.iter().rev().filter(|b| b.live).find_map(|b| leads(b.at, b.size)) {
             Some(offset) => Led::to(format!("allocated memory + {offset}")),
-            None if super::ledger::in_program(at) => Led::to_constant(at, by),
+            None if super::ledger::in_program(at) => Led::to_constant(at, constant),
             None => Led::to("elsewhere".into()),
         }
     }
