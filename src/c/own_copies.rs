@@ -1,7 +1,7 @@
 //! The copies that a program has of functions in headers, and their entries.
 
 use super::entries::{CALLED, second_name};
-use super::text::chunks;
+use super::text::preprocessed_chunks;
 use super::translate::{Compiler, Translation, with_compiler};
 use crate::error::Result;
 use crate::platform::process::Interrupt;
@@ -102,7 +102,7 @@ fn of_one_text<'l>(
 /// The hash of what each name stands for in a unit, behind the preprocessor.
 fn hashes(compiler: &Compiler, unit: &Unit) -> Result<BTreeMap<String, String>> {
     let text = compiler.preprocessed(unit, &CALLED)?.unwrap_or_default();
-    Ok(chunks(&text).into_iter().map(|chunk| (chunk.name, chunk.hash)).collect())
+    Ok(preprocessed_chunks(&text).into_iter().map(|chunk| (chunk.name, chunk.hash)).collect())
 }
 
 /// The names of an object file.

@@ -133,10 +133,25 @@ pub(super) fn measured(function: &Function, params: &[Parameter]) -> Result<(), 
         });
         orders && prototype(&param.ty).is_some_and(|(params, _)| params.iter().any(points_to_void))
     };
-    match function.params.iter().find(blind) {
-        Some(param) => {
-            Err(format!("the C text does not show how many bytes the callback `{}` compares", param.name))
-        }
+    if let Some(param) = function.params.iter().find(blind) {
+        return Err(format!(
+            "the C text does not show how many bytes the callback `{}` compares",
+            param.name
+        ));
+    }
+    // Without user data to pass on, it points to data of C's that the callback reads or writes.
+    let passes_on = params.iter().any(|param| matches!(param.role, Role::UserData(_) | Role::Given(_)));
+    let is_lost = |param: &&Param| {
+        let is_callback = params.iter().any(|p| p.name == param.name && p.role.callback().is_some());
+        !passes_on
+            && is_callback
+            && prototype(&param.ty).is_some_and(|(params, _)| params.iter().any(points_to_void))
+    };
+    match function.params.iter().find(is_lost) {
+        Some(param) => Err(format!(
+            "the C text does not show what the `void *` of the callback `{}` points to",
+            param.name
+        )),
         None => Ok(()),
     }
 }

@@ -186,9 +186,13 @@ static uint64_t record(const struct implfuzz_taped *of, const uint64_t *values)
         return of->function(values[0], values[1], values[2], values[3]);
     }
     open_written(of, values);
+    /* It may fail with the value that is there. */
     int before = errno;
+    errno = 0;
     call->result = of->function(values[0], values[1], values[2], values[3]);
-    call->error = errno == before ? 0 : errno;
+    call->error = errno;
+    if (!errno)
+        errno = before;
     forget_output(of, values);
     for (size_t at = 0; at < of->count; at++) {
         size_t length = implfuzz_written(&of->arguments[at], values, values[at], call->result);

@@ -27,6 +27,27 @@ struct ctx *ctx_new(int n) {
 }
 void ctx_free(struct ctx *c) { free(c->cells); free(c); }
 int ctx_n(const struct ctx *c) { return c->n > 9 ? 9 : c->n; }
+unsigned shuffled(unsigned n) {
+    unsigned sum = 0;
+    for (unsigned i = 0; i < n % 32; i++) sum = sum * 31 + (unsigned)rand() % 7;
+    return sum;
+}
+uint32_t flash_sum(uint32_t from, int (*fetch)(uint32_t address, void *to, uint32_t bytes)) {
+    unsigned char page[64] = {0};
+    uint32_t sum = 1;
+    int got;
+    while ((got = fetch(from, page, sizeof page)) > 0 && got <= (int)sizeof page) {
+        for (int i = 0; i < got; i++) sum = sum * 31 + page[i];
+        from += (uint32_t)got;
+    }
+    return sum;
+}
+unsigned emit(const unsigned char *in, size_t n, int (*put)(const void *data, size_t len)) {
+    unsigned char out[256];
+    size_t k = 0;
+    for (size_t i = 0; i < n && k < sizeof out; i++) out[k++] = in[i] ^ 0x20;
+    return put(out, k) < 0 ? 0 : (unsigned)k;
+}
 ";
 
 fn grade(repo: &Repo, stubs: &str, (symbol, port): (&str, &str)) -> (String, String) {
@@ -72,7 +93,21 @@ fn ports_that_are_wrong_where_no_role_led_are_refuted() {
 }}"
         )
     };
+    let shuffled = |most: &str| {
+        format!(
+            "pub fn shuffled(n: ::core::ffi::c_uint) -> ::core::ffi::c_uint {{
+    let mut sum = 0u32;
+    for i in 0..n % 32 {{
+        let drawn = unsafe {{ libc::rand() }} as u32 % 7;
+        sum = sum.wrapping_mul(31).wrapping_add(if i < {most} {{ drawn }} else {{ 0 }});
+    }}
+    sum
+}}"
+        )
+    };
     for (symbol, port, is_right) in [
+        ("shuffled", shuffled("32"), true),
+        ("shuffled", shuffled("16"), false),
         ("mix2", mix("if p.is_null() { return -1; }"), true),
         ("mix2", mix(""), false),
         ("ramp", ramp("u32"), true),
@@ -97,4 +132,15 @@ fn a_variable_that_only_others_fill_is_no_reason_to_trust_its_zeros() {
     let (grade, reason) = grade(&repo, &stubs, ("look", &port));
     assert_eq!(grade, "unverifiable", "{reason}");
     assert!(reason.contains("`table`, which other functions fill"), "{reason}");
+}
+
+#[test]
+fn callbacks_that_get_memory_of_c_without_a_type_have_no_harness() {
+    let repo = Repo::of(&[("spots.c", LIBRARY)]);
+    let json = repo.run(&["list", "--format", "json"]).ok().json("list");
+    for symbol in ["flash_sum", "emit"] {
+        let rows = json["symbols"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["symbol"] == symbol).unwrap();
+        assert!(row.to_string().contains("what the `void *` of the callback"), "{row:#}");
+    }
 }

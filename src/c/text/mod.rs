@@ -62,11 +62,20 @@ impl Chunk {
 
 /// Splits a file into chunks, in text order.
 pub fn chunks(text: &[u8]) -> Vec<Chunk> {
+    chunks_where(text, true)
+}
+
+/// Splits text behind the preprocessor, where the order of items says nothing.
+pub fn preprocessed_chunks(text: &[u8]) -> Vec<Chunk> {
+    chunks_where(text, false)
+}
+
+fn chunks_where(text: &[u8], order_counts: bool) -> Vec<Chunk> {
     let joined = Joined::of(text);
     let tokens = tokens(&joined);
     let whole = || vec![Piece { tokens: 0..tokens.len(), conditions: Vec::new(), form: Form::Item }];
     let (pieces, is_whole) = cut(&tokens).map_or_else(|| (whole(), true), |pieces| (pieces, false));
-    let places = Order::of(&tokens, &pieces);
+    let places = if order_counts { Order::of(&tokens, &pieces) } else { Order::default() };
     let mut order: Vec<String> = Vec::new();
     let mut by_name: BTreeMap<String, Vec<(usize, &Piece)>> = BTreeMap::new();
     for (at, piece) in pieces.iter().enumerate() {

@@ -6,6 +6,7 @@ use super::token::Token;
 use std::collections::BTreeMap;
 
 /// The directives of a file whose place matters, by the numbers of the pieces that they are, or are in.
+#[derive(Default)]
 pub(super) struct Order<'t> {
     /// Where each macro is defined, or not any more (`true`).
     macros: BTreeMap<&'t str, Vec<(usize, bool)>>,
@@ -15,7 +16,7 @@ pub(super) struct Order<'t> {
 
 impl<'t> Order<'t> {
     pub fn of(tokens: &'t [Token<'t>], pieces: &[Piece]) -> Self {
-        let mut order = Self { macros: BTreeMap::new(), includes: Vec::new(), pragmas: Vec::new() };
+        let mut order = Self::default();
         for (at, piece) in pieces.iter().enumerate() {
             let own = &tokens[piece.tokens.clone()];
             for start in (0..own.len()).filter(|start| own[*start].first && own[*start].is("#")) {

@@ -189,7 +189,7 @@ impl Emitter<'_> {
         let pointers = pointers.filter(|(_, param)| leads_to_memory(&param.ty)).map(|((name, _), _)| name);
         let (module, inner) = (format_ident!("{}", bound.function.module), ident(bound.function));
         let port = call_as_c(bound, &quote!(#krate::#module::#inner));
-        let errno = self.contract.errno;
+        let errno = self.contract.errno || self.leaves_errno();
         let (read, see_errno) = (
             errno.then(|| quote!(__errno = guard::errno();)),
             errno.then(|| quote!(self.see("errno", __errno);)),

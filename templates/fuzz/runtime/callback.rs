@@ -208,7 +208,12 @@ impl Session {
         }
         let tokens = (&raw const TOKENS).addr()..(&raw const TOKENS).addr() + size_of_val(&TOKENS);
         if tokens.contains(&at.addr()) {
-            return Place::Token((at.addr() - tokens.start) / size_of::<u64>());
+            let offset = at.addr() - tokens.start;
+            return match offset % size_of::<u64>() {
+                0 => Place::Token(offset / size_of::<u64>()),
+                // C passes on what it got.
+                _ => Place::Other,
+            };
         }
         let within = |known: &&Known| (known.1.addr()..=known.1.addr() + known.2).contains(&at.addr());
         let found = self.known.iter().find(within);

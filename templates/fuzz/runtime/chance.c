@@ -41,6 +41,15 @@ static void note(uint64_t event)
     drawn.order = (drawn.order ^ event) * 0x100000001b3;
 }
 
+/* A number: when the input has no more bytes, one that its last bytes and its place decide, for C may ask for many. */
+static uint32_t draw(void)
+{
+    uint64_t value = at < size ? next(4) : (drawn.draws * 0x9e3779b97f4a7c15 + (size ? bytes[size - 1] : 0)) >> 32;
+    drawn.draws++;
+    note(1);
+    return (uint32_t)value & 0x7fffffff;
+}
+
 void implfuzz_chance_begin(const unsigned char *from, size_t length)
 {
     static const struct implfuzz_drawn none;
@@ -49,7 +58,8 @@ void implfuzz_chance_begin(const unsigned char *from, size_t length)
     at = 0;
     drawn = none;
     seconds = from_end(0) | from_end(1) << 8 | from_end(2) << 16 | from_end(3) << 24;
-    ticks = from_end(4) | from_end(5) << 8;
+    /* Programs run for longer than 32 bits of ticks say. */
+    ticks = from_end(4) | from_end(5) << 8 | from_end(6) << 16 | from_end(7) << 24 | from_end(8) << 32;
     active = 1;
 }
 
@@ -64,9 +74,7 @@ int __wrap_rand(void)
 {
     if (!active)
         return __real_rand();
-    drawn.draws++;
-    note(1);
-    return (int)(next(4) & 0x7fffffff);
+    return (int)draw();
 }
 
 long __real_random(void);
@@ -74,9 +82,7 @@ long __wrap_random(void)
 {
     if (!active)
         return __real_random();
-    drawn.draws++;
-    note(1);
-    return (long)(next(4) & 0x7fffffff);
+    return (long)draw();
 }
 
 static void seed(unsigned to)
@@ -110,7 +116,7 @@ time_t __wrap_time(time_t *to)
 {
     if (!active)
         return __real_time(to);
-    seconds += from_end(6 + 2 * drawn.times++);
+    seconds += from_end(9 + 2 * drawn.times++);
     if (to)
         *to = (time_t)seconds;
     return (time_t)seconds;
@@ -121,6 +127,6 @@ clock_t __wrap_clock(void)
 {
     if (!active)
         return __real_clock();
-    ticks += from_end(7 + 2 * drawn.clocks++);
+    ticks += from_end(10 + 2 * drawn.clocks++);
     return (clock_t)ticks;
 }
