@@ -45,9 +45,13 @@ impl Frame {
             expressible(&Typed { library, ty: &param.ty }, facts)
                 .map_err(|why| format!("`{}` is `{}`: {why}", param.name, param.ty.spelling))?;
         }
+        let globals = state::globals(library, &facts.index, function)?;
+        if let Some(why) = state::unfilled(library, &facts.index, (function, &globals)) {
+            return Err(why);
+        }
         Ok(Self {
             returns: returns_of(library, facts, function)?,
-            globals: state::globals(library, &facts.index, function)?,
+            globals,
             errno: facts.index.reached(function).any(sets_errno),
             chance: reached.any(|f| f.externs.iter().any(|name| is_answered(name))),
             max: inferred_max(&interesting),

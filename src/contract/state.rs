@@ -76,8 +76,8 @@ pub(super) fn unfilled(
 ) -> Option<String> {
     let reached: BTreeSet<&SymbolKey> = index.reached(function).map(|callee| &callee.key).collect();
     let is_filled = |global: &Global| {
-        let others = library.functions.iter().filter(|other| !reached.contains(&other.key));
-        others.into_iter().any(|other| other.globals_written.contains(&global.key))
+        let mut others = library.functions.iter().filter(|other| !reached.contains(&other.key));
+        others.any(|other| other.globals_written.contains(&global.key))
     };
     let kept = used.iter().filter(|used| !used.vary && !used.functions && used.direction != Direction::Out);
     let mut kept = kept.filter_map(|used| library.globals.iter().find(|global| global.name == used.name));

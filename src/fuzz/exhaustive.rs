@@ -46,7 +46,7 @@ impl Campaign {
             None => None,
         };
         let verdict = match enumerated {
-            // The contract's `max` ends the enumeration, too.
+            // The enumeration stops at the contract's `max`, as a campaign does.
             Some(verdict) => self.also_on_long_inputs(verdict, budget, interrupt)?,
             None => self.judge(budget, interrupt, see)?,
         };

@@ -207,7 +207,7 @@ pub fn judge(
             Some(input) => vec![input],
             None => inputs.iter().map(|input| (*input).to_owned()).collect(),
         };
-        // The machine may have been short of time or memory: only what happens again is somebody's fault.
+        // The machine may have been short of time or memory. So the same inputs run once more before anything is blamed.
         let again: Vec<&Path> = on.iter().map(PathBuf::as_path).collect();
         let ran = scripted(program, (script(&first, &again), &again), longest + BEYOND, interrupt)?;
         judged.is_by_candidate =

@@ -1,4 +1,4 @@
-//! What the names before a `!` say, and what macros can do with what they are called with.
+//! Names that stand before a `!`, and which macros can split their arguments into words.
 
 use super::item::plain;
 use proc_macro2::{TokenStream, TokenTree};
@@ -15,7 +15,7 @@ pub const STD_MACROS: &[&str] = &[
 /// Keywords before an expression: a `!` behind one negates. No macro has such a name but a raw one.
 pub const BEFORE_NOT: [&str; 8] = ["break", "else", "if", "in", "match", "move", "return", "while"];
 
-/// What `macro_rules!` take whole: nobody can take it apart after that.
+/// Kinds of macro variables that hold a whole piece of code. No other macro can split it again.
 const WHOLE: [&str; 5] = ["expr", "literal", "ty", "block", "pat"];
 
 /// Whether a macro with this definition takes no words apart that it is called with.

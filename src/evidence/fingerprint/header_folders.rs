@@ -1,5 +1,6 @@
 //! Where compilers look for headers, by their flags.
 
+use crate::symbol::Library;
 use std::collections::BTreeSet;
 
 /// Flags that bring in a folder to look for headers; the longer before what they begin with. The kinds in the order in
@@ -29,4 +30,9 @@ pub(super) fn values<'f>(flags: &'f [String], names: &'f [&str]) -> impl Iterato
 /// The folders that these flags bring in.
 pub(super) fn folders_of(flags: &[String]) -> Vec<String> {
     values(flags, &FOLDERS).map(str::to_owned).collect()
+}
+
+/// The [`header_folders`] of a library.
+pub fn folders_of_library(library: &Library) -> Vec<String> {
+    header_folders(library.units.iter().map(|unit| (unit.file.0.as_str(), &unit.flags[..])))
 }

@@ -14,7 +14,7 @@ pub use constants::Constants;
 pub use crate_files::{Crate, FileHashes, KnownContract};
 pub use drivers::{driver_texts, drivers_hash};
 pub use graph::{DependencyGraph, Links, LinksOf, MENTIONS, Root, short};
-pub use header_folders::header_folders;
+pub use header_folders::folders_of_library;
 pub use ports::{port_hash, port_mentions, ports_called};
 
 use serde::{Deserialize, Serialize};

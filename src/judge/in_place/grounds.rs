@@ -5,7 +5,7 @@ use super::DriversUsed;
 use crate::digest::sha256;
 use crate::drivers::{self, Measured as InPlace, Report, number_of};
 use crate::error::Result;
-use crate::evidence::fingerprint::{drivers_hash, header_folders};
+use crate::evidence::fingerprint::{drivers_hash, folders_of_library};
 use crate::in_place::run::Number;
 use crate::in_place::table::why_not;
 use crate::judge::Judging;
@@ -98,8 +98,7 @@ struct Hashes<'p> {
 
 impl<'p> Hashes<'p> {
     fn new(project: &'p Project) -> Self {
-        let units = project.library.units.iter().map(|unit| (unit.file.0.as_str(), &unit.flags[..]));
-        Self { project, folders: header_folders(units), known: RefCell::default() }
+        Self { project, folders: folders_of_library(&project.library), known: RefCell::default() }
     }
 
     fn of(&self, files: &[String]) -> String {
