@@ -32,7 +32,7 @@ pub(super) fn folders_of(flags: &[String]) -> Vec<String> {
     values(flags, &FOLDERS).map(str::to_owned).collect()
 }
 
-/// The [`header_folders`] of a library.
+/// The folders in which the units of a library look for headers, each once.
 pub fn folders_of_library(library: &Library) -> Vec<String> {
     header_folders(library.units.iter().map(|unit| (unit.file.0.as_str(), &unit.flags[..])))
 }
