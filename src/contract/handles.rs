@@ -12,8 +12,9 @@ pub use guess::{Guess, named_pointer, object_behind};
 pub use life::is_named_as_end;
 
 use super::constructors::{Constructors, sets_up};
+use super::errno::sets_errno;
 use super::flat::flat;
-use super::infer::{constants, reason_of, roles_where, sets_errno};
+use super::infer::{constants, reason_of, roles_where};
 use super::length_inference::{MAX_OF_STEP, free_lengths};
 use super::parameter_roles;
 use super::pointer_facts::FactTable;
@@ -120,7 +121,7 @@ impl<'a> Handles<'a> {
             signature: Signature::C,
             params: params.collect(),
             returns,
-            errno: self.facts.index.reached(function).any(sets_errno),
+            errno: sets_errno(&self.facts.index, function),
             chance: false,
             require: Vec::new(),
             interesting: constants(library, function),

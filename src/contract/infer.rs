@@ -2,6 +2,7 @@
 
 use super::borrowed;
 use super::callback;
+use super::errno::sets_errno;
 use super::flat::flat;
 use super::length_inference::{Size, free_lengths, inferred_max, length_partners, most_of_step};
 use super::parameter_roles::{self, MAX, most, prototype};
@@ -12,7 +13,7 @@ use super::safe_signature::{rules, signature_of};
 use super::state;
 use super::types::{Contract, Direction, Harness, Judgeable, Parameter, Role, Signature};
 use crate::c::text::integers;
-use crate::libc_facts::{self as libc, is_answered};
+use crate::libc_facts::is_answered;
 use crate::symbol::{CType, Function, Library, Param, TypeKind};
 
 /// Larger constants of the C text do not widen buffers.
@@ -59,7 +60,7 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
         Signature::Safe => rules(function, &params, calls),
         Signature::C => Vec::new(),
     };
-    let errno = facts.index.reached(function).any(sets_errno);
+    let errno = sets_errno(&facts.index, function);
     let chance = facts.index.reached(function).any(|f| f.externs.iter().any(|name| is_answered(name)));
     Ok(Contract {
         symbol: function.name.clone(),
@@ -131,10 +132,6 @@ fn within_step(role: Role, param: &Param) -> Role {
         }
         role => role,
     }
-}
-
-pub(super) fn sets_errno(function: &Function) -> bool {
-    function.externs.iter().any(|name| libc::sets_errno(name)) || function.macros.iter().any(|m| m == "errno")
 }
 
 fn role_of(

@@ -2,8 +2,9 @@
 //! compared results, reached variables and buffer sizes follow from the C text, and a proposal may not exclude
 //! inputs.
 
+use super::errno::sets_errno;
 use super::file;
-use super::infer::{constants, sets_errno};
+use super::infer::constants;
 use super::length_inference::inferred_max;
 use super::observed_calls::Observed;
 use super::parameter_roles::{Typed, Value};
@@ -52,7 +53,7 @@ impl Frame {
         Ok(Self {
             returns: returns_of(library, facts, function)?,
             globals,
-            errno: facts.index.reached(function).any(sets_errno),
+            errno: sets_errno(&facts.index, function),
             chance: reached.any(|f| f.externs.iter().any(|name| is_answered(name))),
             max: inferred_max(&interesting),
             interesting,

@@ -68,7 +68,7 @@ pub(super) fn globals_where(
 }
 
 /// Why C's initial values are not enough: the function reads a variable that gets no values from the input, but that others
-/// fill.
+/// fill, or that it fills itself for its next call.
 pub(super) fn unfilled(
     library: &Library,
     index: &LibraryIndex,
@@ -79,14 +79,18 @@ pub(super) fn unfilled(
         let mut others = library.functions.iter().filter(|other| !reached.contains(&other.key));
         others.any(|other| other.globals_written.contains(&global.key))
     };
+    let fills_itself =
+        |global: &Global| index.reached(function).any(|one| direction(one, &global.key) == Direction::InOut);
     let kept = used.iter().filter(|used| !used.vary && !used.functions && used.direction != Direction::Out);
     let mut kept = kept.filter_map(|used| library.globals.iter().find(|global| global.name == used.name));
-    let global = kept.find(|global| is_filled(global))?;
+    let global = kept.find(|global| is_filled(global) || fills_itself(global))?;
+    let who =
+        if is_filled(global) { "which other functions fill" } else { "which it fills for its next call" };
     let why = match size(library, &global.ty) {
         bytes if bytes > VARIED => format!("its {bytes} bytes are too many for an input"),
         _ => "no input can give it values".to_owned(),
     };
-    Some(format!("depends on the mutable global `{}`, which other functions fill: {why}", global.c_name))
+    Some(format!("depends on the mutable global `{}`, {who}: {why}", global.c_name))
 }
 
 /// A variable that a callee with a variable number of arguments uses. It stays C, and a port calls it without a shim, which

@@ -1,8 +1,9 @@
 //! Contracts of functions whose fuzz target a model writes. They hold what follows from the C text alone; only the
 //! target knows how the function is called. State that no target can set or compare still prevents judgement.
 
+use super::errno::sets_errno;
 use super::flat::flat;
-use super::infer::{constants, sets_errno};
+use super::infer::constants;
 use super::pointer_facts::FactTable;
 use super::state;
 use super::types::{Contract, Harness, Judgeable, Returns, Signature};
@@ -60,7 +61,7 @@ fn without_roles(library: &Library, facts: &FactTable, function: &Function) -> R
         signature: Signature::C,
         params: Vec::new(),
         returns,
-        errno: facts.index.reached(function).any(sets_errno),
+        errno: sets_errno(&facts.index, function),
         require: Vec::new(),
         interesting: constants(library, function),
         equivalent: Vec::new(),

@@ -158,11 +158,24 @@ impl Entry {
 
     /// Why it is stale whatever stands in the tree, where its lines were not written together.
     pub fn mixed(&self) -> Option<&'static str> {
-        (self.seal != self.seal_of_lines()).then_some(MIXED)
+        // Entries of before were sealed without their numbers.
+        let seals = [self.seal_of_lines(), self.seal_without_numbers()];
+        (!seals.contains(&self.seal)).then_some(MIXED)
     }
 
-    /// What is only recorded is left out, and so is `contract_text`, which is bound to its hash by itself.
+    /// Who wrote it, with what and when is left out, and so is `contract_text`, which is bound to its hash by itself.
     fn seal_of_lines(&self) -> String {
+        let rate = self.accept_rate.map(f64::to_bits);
+        let counts = [Some(self.executions), self.in_place, rate, Some(self.unsafe_count as u64)];
+        let counts = counts.into_iter().chain([self.unsafe_least.map(|least| least as u64)]);
+        let shares =
+            [&self.kills, &self.apart, &self.branches].map(|share| share.clone().unwrap_or_default());
+        let numbers =
+            counts.map(|count| count.map(|count| count.to_string()).unwrap_or_default()).chain(shares);
+        of_parts([self.seal_without_numbers()].into_iter().chain(numbers))
+    }
+
+    fn seal_without_numbers(&self) -> String {
         let lists = [&self.shortcomings, &self.chunks, &self.callees_in_c, &self.libc, &self.globals];
         let lists = lists.map(of_parts);
         let Fingerprint { c, contract, harness, rust, rust_calls, seeds, drivers } = &self.fingerprint;
@@ -310,8 +323,8 @@ mod tests {
             let mixture = Entry { seal: seal.to_owned(), ..judged("new", "new") };
             assert_eq!(mixture.mixed(), Some(MIXED));
         }
-        // Whatever else decides is bound, too, and what is only recorded is not.
-        let changes: [fn(&mut Entry); 9] = [
+        // Whatever else decides or is shown is bound, too; entries of before lack that of their numbers.
+        let changes: [fn(&mut Entry); 12] = [
             |e| e.grade = Grade::Exhaustive,
             |e| e.fingerprint.rust_calls = "new".into(),
             |e| e.fingerprint.seeds = "new".into(),
@@ -321,13 +334,18 @@ mod tests {
             |e| e.libc = vec!["free".into()],
             |e| e.signature = "fn f()".into(),
             |e| e.shortcomings = vec!["few".into()],
+            |e| e.executions = 9,
+            |e| e.kills = Some("30/30".into()),
+            |e| e.unsafe_least = Some(12),
         ];
+        let before = Entry { seal: ours.seal_without_numbers(), ..ours.clone() };
+        assert_eq!(before.mixed(), None);
         for change in changes {
             let mut entry = ours.clone();
             change(&mut entry);
             assert_eq!(entry.mixed(), Some(MIXED), "{entry:?}");
         }
-        assert_eq!(Entry { executions: 9, date: "today".into(), ..ours }.mixed(), None);
+        assert_eq!(Entry { tools: "others".into(), date: "today".into(), ..ours }.mixed(), None);
     }
 
     #[test]

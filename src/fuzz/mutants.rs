@@ -160,8 +160,7 @@ impl Campaign {
                     return Ok(run);
                 }
                 // A busy machine can be the cause, or an input on which C breaks: others may say more.
-                let is_slow =
-                    matches!(output.exit, Exit::TimedOut | Exit::Signal(libc::SIGKILL) | Exit::Code(70));
+                let is_slow = is_ended_from_outside(output.exit) || output.exit == Exit::Code(70);
                 broken = (!is_slow).then_some(why);
                 stalls += 1;
                 continue;
@@ -169,7 +168,7 @@ impl Campaign {
             broken = None;
             let number = number as usize;
             let what = if output.exit == Exit::Code(70) { "does not return" } else { "ends the process" };
-            match own.repeats(number, of, interrupt)? {
+            match own.repeats(number, of, output.exit, interrupt)? {
                 Some(kill) => drop(run.killed.insert(number, kill.unwrap_or(Kill { what: what.into() }))),
                 None => drop(aside.insert(number)),
             }
@@ -180,10 +179,18 @@ impl Campaign {
 
     /// Runs a mutant that ran when the process ended alone on the same input, because the time and memory
     /// were shared with all mutants before it. `None` if it is not killed; `Some(None)` if it ends the
-    /// process again, or if there is no input, because then the mutant itself ended the process; else how it
-    /// was killed.
-    fn repeats(&self, number: usize, of: Mutated, interrupt: &Interrupt) -> Result<Option<Option<Kill>>> {
-        let Ok(input) = fs::read(self.artifact()) else { return Ok(Some(None)) };
+    /// process again, or if it left no input, because then it ended the process itself, unless that was killed from
+    /// outside; else how it was killed.
+    fn repeats(
+        &self,
+        number: usize,
+        of: Mutated,
+        exit: Exit,
+        interrupt: &Interrupt,
+    ) -> Result<Option<Option<Kill>>> {
+        let Ok(input) = fs::read(self.artifact()) else {
+            return Ok((!is_ended_from_outside(exit)).then_some(None));
+        };
         let path = self.written("ending-input", input)?;
         let current = self.work.join("current-mutant");
         let subject = Subject::Mutants { of, skipped: all_but(number), current };
@@ -197,6 +204,11 @@ impl Campaign {
             None => Some(None),
         })
     }
+}
+
+/// A busy machine ends processes, too.
+fn is_ended_from_outside(exit: Exit) -> bool {
+    matches!(exit, Exit::TimedOut | Exit::Signal(libc::SIGKILL))
 }
 
 /// The entry that ran when the process ended, read from a file that survives the process; `None` if none ran.

@@ -1,6 +1,9 @@
-//! `Value` implementations for the flat structs of a library: field by field, without padding.
+//! `Value` implementations for the flat structs of a library: field by field, without padding. Arrays of characters that
+//! C reads as strings end with a NUL: a string that runs on into the next field is undefined in C, and no sanitizer sees it.
 
+use crate::c::text::passed_members;
 use crate::contract::parameter_roles::field_ident;
+use crate::libc_facts as libc;
 use crate::rust::pretty::pretty;
 use crate::symbol::{CType, Library, TypeKind};
 use proc_macro2::TokenStream;
@@ -24,7 +27,8 @@ pub fn records_of(library: &Library, ty: &CType, found: &mut BTreeSet<String>) {
 /// `harness/values.rs`: decoding, comparison and display of the records with these keys.
 pub fn values_file(library: &Library, records: &BTreeSet<String>, krate: &str) -> String {
     let krate = format_ident!("{}", krate.replace('-', "_"));
-    let all = records.iter().filter_map(|key| implementation(library, key));
+    let strings = strings(library);
+    let all = records.iter().filter_map(|key| implementation(library, key, &strings));
     let body = quote! {
         #![allow(warnings)]
         use crate::runtime::codec::*;
@@ -41,13 +45,37 @@ pub fn values_file(library: &Library, records: &BTreeSet<String>, krate: &str) -
     )
 }
 
+/// The names of members that C passes to functions of libc that read them up to a NUL. `strncmp` and its kin stop before.
+fn strings(library: &Library) -> BTreeSet<String> {
+    let passed = library.functions.iter().flat_map(|function| passed_members(function.text.as_bytes()));
+    let is_string = |function: &str, position: usize| {
+        libc::pointer_use(function, position).is_some_and(|used| used.string && !function.starts_with("strn"))
+            || libc::has_format(function)
+    };
+    passed.filter(|passed| is_string(&passed.function, passed.position)).map(|passed| passed.member).collect()
+}
+
+/// Ends the strings in an array of characters, or in an array of such arrays.
+fn end_strings(place: &TokenStream, ty: &CType) -> Option<TokenStream> {
+    let TypeKind::Array { of, len: Some(len) } = &ty.kind else { return None };
+    let last = usize::try_from(*len).ok()?.checked_sub(1)?;
+    if of.is_char() {
+        return Some(quote!(#place[#last] = 0;));
+    }
+    let row = end_strings(&quote!(row), of)?;
+    Some(quote!(for row in &mut #place { #row }))
+}
+
 /// The implementation for one flat record.
-fn implementation(library: &Library, key: &str) -> Option<TokenStream> {
+fn implementation(library: &Library, key: &str, strings: &BTreeSet<String>) -> Option<TokenStream> {
     let record = library.records.get(key)?;
     let name = format_ident!("{}", record.rust_name);
     let mut parts = Parts::default();
     for (at, field) in record.fields.iter().enumerate() {
-        parts.field(field_ident(&field.name), &field.name, &field.ty, at);
+        let ident = field_ident(&field.name);
+        let ended = end_strings(&quote!(value.#ident), &field.ty).filter(|_| strings.contains(&field.name));
+        parts.field(ident, &field.name, &field.ty, at);
+        parts.decode.extend(ended);
     }
     let Parts { width, decode, encode, same, show, digest, boundary, names, plain, of_plain } = parts;
     let shown = format!("{} {{{{ {} }}}}", record.rust_name, vec!["{}"; show.len()].join(", "));

@@ -8,6 +8,7 @@ use crate::c::entries::Entries;
 use crate::c::mutants::table;
 use crate::c::own_copies::OwnCopy;
 use crate::c::signatures::{Passed, Signature};
+use crate::contract::errno::leaves_any_errno;
 use crate::rust::shims::candidate;
 use crate::symbol::{CType, Function, Library, LibraryIndex, TypeKind};
 
@@ -107,6 +108,7 @@ fn list(candidates: Candidates, number: usize, function: &Function) -> Option<(S
 /// The text of the table of functions, which have their positions in the library as numbers.
 pub(super) fn functions(library: &Library, entries: &Entries, candidates: Candidates) -> String {
     let (mut declarations, mut rows) = (String::new(), String::new());
+    let index = LibraryIndex::of(library);
     for (number, function) in library.functions.iter().enumerate() {
         let is_judged = why_not(library, function).is_none() && !entries.of(&function.key).is_empty();
         let (table, candidates) = match list(candidates, number, function).filter(|_| is_judged) {
@@ -125,8 +127,15 @@ pub(super) fn functions(library: &Library, entries: &Entries, candidates: Candid
         let floats = lanes(library, function, format!("lanes_{number}"));
         declarations += &(arguments.2 + &of_result.2 + &floats.2);
         rows += &format!(
-            "    {{\"{}\", {result}, {bytes}, {integers}, {on_stack}, {}, {}, {}, {}, {}, {}, {table}, {candidates}}},\n",
-            function.name, arguments.0, of_result.0, arguments.1, of_result.1, floats.0, floats.1
+            "    {{\"{}\", {result}, {bytes}, {integers}, {on_stack}, {}, {}, {}, {}, {}, {}, {table}, {candidates}, {}}},\n",
+            function.name,
+            arguments.0,
+            of_result.0,
+            arguments.1,
+            of_result.1,
+            floats.0,
+            floats.1,
+            u8::from(leaves_any_errno(&index, function))
         );
     }
     let all = library.functions.len();

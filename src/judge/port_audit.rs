@@ -1,6 +1,6 @@
 //! The audit of a port; its C original determines what the port may use.
 
-use super::c_reach::{variables_of, with_callees};
+use super::c_reach::variables_of;
 use super::{Judge, Names, not_rust};
 use crate::audit::{self, Around, AuditReport, Candidate, Problem, Rule};
 use crate::contract::state::{self, is_variable};
@@ -77,8 +77,8 @@ impl<'p> Judge<'p> {
     /// Variables of the library that a port of `planned` may not use, by their names in `globals`.
     pub(super) fn variables_of_others(&self, planned: &FunctionPlan) -> BTreeSet<String> {
         let mut own: BTreeSet<String> = variables_of(&self.project.library, planned).into_iter().collect();
-        // Ports that it calls may use theirs, and their code may stand in its own.
-        for next in with_callees(&self.project.library, &planned.function) {
+        // Ports that it calls, or whose addresses it passes on, may use theirs, and their code may stand in its own.
+        for next in LibraryIndex::of(&self.project.library).reached(&planned.function) {
             let keys = next.globals_read.iter().chain(&next.globals_written);
             let globals = keys.filter_map(|key| self.project.library.global(key));
             own.extend(globals.map(|global| identifier(global.name.as_str())));

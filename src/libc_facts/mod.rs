@@ -305,6 +305,11 @@ pub fn leads_back(name: &str) -> bool {
     has(name, Mark::Back)
 }
 
+/// Whether it prints or scans by a format.
+pub fn has_format(name: &str) -> bool {
+    has(name, Mark::Varargs)
+}
+
 /// Whether it opens a file by a path, or a stream on a descriptor.
 pub fn opens(name: &str) -> bool {
     has(name, Mark::Opens)

@@ -28,7 +28,7 @@ void implfuzz_branches_begin(uint64_t calls)
     STATE->counted_calls = calls;
 }
 
-/* Calls C, and says whether the call counts: one that leaves the process is not judged. */
+/* Calls C, and says whether the call counts: one that leaves the process, or that C does not define, is not judged. */
 int implfuzz_count_branches(uint32_t entry, struct registers *registers, const void *arguments, size_t bytes,
                             struct result_registers *result)
 {
@@ -36,6 +36,7 @@ int implfuzz_count_branches(uint32_t entry, struct registers *registers, const v
     size_t size = bytes_of_counters();
     memset(counters, 0, size);
     STATE->outside = NULL;
+    STATE->undefined = 0;
     implfuzz_call(implfuzz_original(entry), registers, arguments, bytes, result, registers);
     return implfuzz_add_branches();
 }
@@ -44,7 +45,7 @@ int implfuzz_add_branches(void)
 {
     uint64_t *counters = (uint64_t *)__llvm_profile_begin_counters();
     size_t size = bytes_of_counters();
-    if (STATE->outside || STATE->counted_calls == 0)
+    if (STATE->outside || STATE->undefined || STATE->counted_calls == 0)
         return 0;
     STATE->counted_calls--;
     for (size_t at = 0; at < size / sizeof *counters; at++)

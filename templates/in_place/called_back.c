@@ -41,12 +41,17 @@ void implfuzz_keep_signature(const char *name, uintptr_t address, size_t size)
     }
 }
 
-/* Whether code of the driver is there. Its functions may call each other in ways that no signature tells. */
+/*
+ * Whether code of the driver is there, and none that it has of a header. Its functions may call each other in ways that no
+ * signature tells.
+ */
 static int is_of_driver(uintptr_t code)
 {
-    for (size_t at = 0; at < implfuzz_driver_functions(); at++)
-        if (code >= (uintptr_t)implfuzz_driver_function(at) && code < STATE->called_ends[at])
-            return 1;
+    for (size_t at = 0; at < implfuzz_driver_functions(); at++) {
+        unsigned char *function = implfuzz_driver_function(at);
+        if (code >= (uintptr_t)function && code < STATE->called_ends[at])
+            return !implfuzz_is_of_library(function);
+    }
     return 0;
 }
 
@@ -248,7 +253,8 @@ static void add_memory(const unsigned char *stack)
         if (now != before)
             add_change(&changes, STATE->judged_stack + at, now);
     }
-    add((uint64_t)errno, CALLED_MEMORY);
+    if (!implfuzz_functions[STATE->judged_function].leaves_errno)
+        add((uint64_t)errno, CALLED_MEMORY);
 }
 
 int implfuzz_is_called_back(uint32_t entry, const struct registers *registers, const unsigned char *stack)

@@ -68,8 +68,7 @@ void implfuzz_unpatch(uint32_t function)
 extern unsigned char *const __start_implfuzz_driver_entries[] __attribute__((weak));
 extern unsigned char *const __stop_implfuzz_driver_entries[] __attribute__((weak));
 
-/* A copy of a function of the library is judged, and no function of the driver. */
-static int is_of_library(const unsigned char *address)
+int implfuzz_is_of_library(const unsigned char *address)
 {
     for (size_t at = 0; at < implfuzz_entry_count; at++)
         if (implfuzz_entries[at].address == address)
@@ -81,7 +80,7 @@ void implfuzz_patch_driver(int are_noticed)
 {
     for (size_t at = 0; at < implfuzz_driver_functions(); at++) {
         unsigned char *address = __start_implfuzz_driver_entries[at];
-        if (is_of_library(address))
+        if (implfuzz_is_of_library(address))
             continue;
         if (are_noticed)
             jump(address, (uint32_t)(implfuzz_entry_count + at));

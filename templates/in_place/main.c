@@ -137,11 +137,31 @@ static int is_same(const struct left *a, const struct left *b)
     return a->result == b->result && a->has_ended == b->has_ended && is_freed && a->variables == b->variables && a->sent == b->sent;
 }
 
+/*
+ * Whether the variables hold what C left in them, which is at `c`: C and a port have functions and constants of their own
+ * that are the same.
+ */
+static int are_variables(const unsigned char *c)
+{
+    const struct region *variables = &STATE->regions[1];
+    for (size_t at = 0; at < variables->pages * PAGE; at += sizeof(uint64_t)) {
+        uint64_t of_c, own;
+        memcpy(&of_c, c + at, sizeof of_c);
+        memcpy(&own, variables->start + at, sizeof own);
+        if (of_c != own && implfuzz_excuse(of_c, own, 0, RESULT_UNKNOWN) != EQUAL_CONSTANTS)
+            return 0;
+    }
+    return 1;
+}
+
 static enum end replaced(const struct work *work, const unsigned char *data, size_t size)
 {
     struct left left[3];
     unsigned char *copy = implfuzz_somewhere(size + 1, PROT_READ | PROT_WRITE);
     memcpy(copy, data, size);
+    const struct region *variables = &STATE->regions[1];
+    size_t bytes = variables->pages * PAGE;
+    unsigned char *of_c = implfuzz_somewhere(bytes + 1, PROT_READ | PROT_WRITE);
     STATE->undefined = 0;
     int is_undefined = 0;
     for (int at = 0; at < 3; at++) {
@@ -156,8 +176,13 @@ static enum end replaced(const struct work *work, const unsigned char *data, siz
         left[at] = leave_of(drive(own, size));
         implfuzz_unpatch((uint32_t)work->function);
         is_undefined |= at < 2 && STATE->undefined;
+        if (at == 0)
+            memcpy(of_c, variables->start, bytes);
     }
+    if (left[2].variables != left[0].variables && are_variables(of_c))
+        left[2].variables = left[0].variables;
     munmap(copy, size + 1);
+    munmap(of_c, bytes + 1);
     /* What depends on undefined behaviour may be another thing every time. */
     if (is_undefined || !is_same(&left[0], &left[1]))
         return UNSTEADY;

@@ -387,6 +387,12 @@ void *implfuzz_of_realloc(void *old, size_t bytes)
     struct header *block = start_of(old);
     if (!block)
         __builtin_trap();
+#ifdef __GLIBC__
+    if (!bytes) {
+        implfuzz_of_free(old);
+        return NULL;
+    }
+#endif
     size_t before = block->size - 1;
     if (stays(block, bytes))
         return resized(block, bytes);

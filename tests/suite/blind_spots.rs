@@ -6,6 +6,7 @@ use crate::support::{Repo, plant};
 const LIBRARY: &str = "\
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 int mix2(const uint8_t *p) {
     if (!p) return -1;
     return ((p[0] * 31 + p[1] * 7) ^ (p[0] << 3)) & 0xfff;
@@ -17,6 +18,19 @@ int ramp(unsigned char *out, unsigned n) {
 static unsigned char table[8192];
 void fill(unsigned seed) { for (unsigned i = 0; i < 8192; i++) table[i] = (unsigned char)(seed + i * 7); }
 int look(unsigned i) { return i >= 8192 ? -1 : table[i]; }
+static char names[64][128];
+static int named;
+int intern(const char *name) {
+    size_t len = strlen(name);
+    if (len >= sizeof names[0]) return -1;
+    for (int i = 0; i < named; i++)
+        if (strcmp(names[i], name) == 0) return i;
+    if (named == 64) return -2;
+    memcpy(names[named], name, len + 1);
+    return named++;
+}
+struct person { char name[16]; int age; };
+size_t person_name_len(const struct person *p) { return strlen(p->name) + (p->age > 99); }
 struct ctx { int n; int *cells; };
 struct ctx *ctx_new(int n) {
     struct ctx *c = malloc(sizeof *c);
@@ -132,6 +146,24 @@ fn a_variable_that_only_others_fill_is_no_reason_to_trust_its_zeros() {
     let (grade, reason) = grade(&repo, &stubs, ("look", &port));
     assert_eq!(grade, "unverifiable", "{reason}");
     assert!(reason.contains("`table`, which other functions fill"), "{reason}");
+    let json = repo.run(&["list", "--format", "json"]).ok().json("list");
+    let row = json["symbols"].as_array().unwrap().iter().find(|row| row["symbol"] == "intern").unwrap();
+    assert!(row.to_string().contains("`names`, which it fills for its next call"), "{row:#}");
+}
+
+#[test]
+fn a_string_in_a_struct_ends_there() {
+    let repo = Repo::of(&[("spots.c", LIBRARY)]);
+    let stubs = repo.read("rust/src/spots.rs");
+    for (extra, is_right) in [("i32::from(p.age > 99) as usize", true), ("0", false)] {
+        let port = format!(
+            "pub fn person_name_len(p: &ffi::person) -> usize {{
+    p.name.iter().position(|byte| *byte == 0).unwrap_or(16) + {extra}
+}}"
+        );
+        let (grade, reason) = grade(&repo, &stubs, ("person_name_len", &port));
+        assert_eq!(grade == "refuted", !is_right, "{extra}: {grade}, {reason}");
+    }
 }
 
 #[test]

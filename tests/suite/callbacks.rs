@@ -111,6 +111,8 @@ const WRONG: &[(&str, &str, &str, &str, &str)] = &[
     ("tell", TELL, "text.as_ptr(), where_", "text.as_ptr(), &{ *where_ }", "call 1 of `told`"),
     // The second of two bytes, of which the next argument says how many there are.
     ("spell", SPELL, "byte / 26]", "byte / 27]", "of `write`"),
+    // Fewer bytes than the next argument, a `size_t`, says.
+    ("spell", SPELL, "two.as_ptr(), 2", "&*Box::new(two[0]), 2", "of `write`"),
     ("walk_all", WALK, "visit.unwrap()(-1, user)", "0", "how often it calls back"),
 ];
 

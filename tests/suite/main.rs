@@ -36,6 +36,7 @@ mod drivers_blocks;
 mod drivers_breaking;
 #[cfg(target_arch = "x86_64")]
 mod drivers_by_value;
+mod drivers_by_the_way;
 mod drivers_callbacks;
 mod drivers_calls;
 mod drivers_cheats;
@@ -71,6 +72,7 @@ mod findings;
 mod fuzz_target;
 mod grades;
 mod guard;
+mod handle_results;
 mod handles;
 mod harness;
 mod hermetic;

@@ -9,6 +9,7 @@
 mod body;
 mod comments;
 mod literals;
+mod members;
 mod order;
 mod token;
 mod split_items;
@@ -17,6 +18,7 @@ mod surface;
 pub use body::body;
 pub use comments::without_comments;
 pub use literals::{integers, literals, quoted_by, strings};
+pub use members::passed_members;
 pub use surface::Surface;
 
 use crate::digest::sha256;

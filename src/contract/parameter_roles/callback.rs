@@ -37,7 +37,8 @@ impl Callback {
                     let seen = seen(name, ty);
                     match params.get(at + 1).zip(names.get(at + 1)) {
                         Some((next, length)) if leads_to_bytes(ty) && is_integer(next) => {
-                            quote!(#seen.with_run(#name, usize::try_from(#length).unwrap_or(0)))
+                            let is_length = is_length_of(next, ty);
+                            quote!(#seen.with_run(#name, usize::try_from(#length).unwrap_or(0), #is_length))
                         }
                         _ => seen,
                     }
@@ -243,6 +244,12 @@ fn seen(name: &Ident, ty: &CType) -> TokenStream {
 
 fn leads_to_bytes(ty: &CType) -> bool {
     matches!(&ty.kind, TypeKind::Pointer(target) if matches!(target.kind, TypeKind::Int { bits: 8, .. }))
+}
+
+/// Whether this integer behind a pointer to bytes is their number. An `int` may be anything, as may what follows a string.
+fn is_length_of(integer: &CType, bytes: &CType) -> bool {
+    let is_text = bytes.target().is_some_and(|target| target.is_const && target.is_char());
+    !is_text && integer.spelling.split_whitespace().any(|word| word == "size_t")
 }
 
 fn is_integer(ty: &CType) -> bool {

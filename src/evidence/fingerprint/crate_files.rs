@@ -108,11 +108,19 @@ impl Crate {
         })
     }
 
-    /// The hash of the committed inputs, whatever their files are called; empty where there are none.
+    /// The hash of the committed inputs: those of the harness, whatever their files are called, and those of drivers on
+    /// which a port of the function differed from C. Empty where there are none.
     fn seeds(&self, symbol: &str) -> String {
-        let folder = self.dir.join(format!("fuzz/seeds/fuzz_{symbol}"));
-        let hashes = names(&folder).into_iter().filter_map(|name| std::fs::read(folder.join(name)).ok());
-        let hashes: BTreeSet<String> = hashes.map(sha256).collect();
+        let seeds = self.dir.join("fuzz/seeds");
+        let inside = |folder: PathBuf| names(&folder).into_iter().map(move |name| folder.join(name));
+        let own = inside(seeds.join(format!("fuzz_{symbol}")));
+        let of_symbol = format!("{symbol}-");
+        let is_of_symbol = |path: &PathBuf| {
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&of_symbol))
+        };
+        let of_drivers = folders(&seeds.join("drivers")).into_iter().flat_map(inside).filter(is_of_symbol);
+        let hashes: BTreeSet<String> =
+            own.chain(of_drivers).filter_map(|path| std::fs::read(path).ok()).map(sha256).collect();
         if hashes.is_empty() { String::new() } else { of_parts(hashes) }
     }
 
@@ -159,6 +167,14 @@ fn names(folder: &Path) -> BTreeSet<std::ffi::OsString> {
     entries
         .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
         .map(|entry| entry.file_name())
+        .collect()
+}
+
+fn folders(inside: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(inside).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .map(|entry| entry.path())
         .collect()
 }
 

@@ -51,7 +51,10 @@ impl Judging<'_, '_> {
             c_fault: None,
         })?;
         if !finding.input.is_empty() {
-            write_atomic(&dir.join(&sha256(&finding.input)[..16]), &finding.input)?;
+            let hash = &sha256(&finding.input)[..16];
+            // A driver's inputs are for many functions; evidence of this one rests on it.
+            let name = finding.place.as_ref().map(|_| format!("{}-{hash}", planned.function.name));
+            write_atomic(&dir.join(name.as_deref().unwrap_or(hash)), &finding.input)?;
         }
         Ok(id)
     }

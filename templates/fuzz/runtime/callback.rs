@@ -43,6 +43,8 @@ pub struct Seen {
     /// What lies there as far as the next argument says, if that is a length. It may be another number: then one side may
     /// have less memory there, and what both have is compared.
     run: Vec<u8>,
+    /// The next argument is a length, and all that it counts is there.
+    is_whole: bool,
     same: fn(&[u8], &[u8]) -> bool,
     show: fn(&[u8]) -> String,
     digest: fn(&[u8], &mut Digest),
@@ -51,7 +53,8 @@ pub struct Seen {
 impl Seen {
     fn of(place: Place, same: fn(&[u8], &[u8]) -> bool, show: fn(&[u8]) -> String) -> Self {
         let digest = |bytes: &[u8], digest: &mut Digest| digest.bytes(bytes);
-        Self { place, held: [0; WIDEST], size: 0, long: Vec::new(), run: Vec::new(), same, show, digest }
+        let (long, run) = (Vec::new(), Vec::new());
+        Self { place, held: [0; WIDEST], size: 0, long, run, is_whole: false, same, show, digest }
     }
 
     pub fn value(kind: Kind, at: *const u8) -> Self {
@@ -97,8 +100,8 @@ impl Seen {
         seen
     }
 
-    /// With the bytes there, of which the next argument may say how many they are.
-    pub fn with_run(mut self, at: *const c_void, bytes: usize) -> Self {
+    /// With the bytes there, of which the next argument may say how many they are; with `is_length`, it says so.
+    pub fn with_run(mut self, at: *const c_void, bytes: usize, is_length: bool) -> Self {
         if matches!(self.place, Place::Null | Place::Token(_)) {
             return self;
         }
@@ -106,22 +109,25 @@ impl Seen {
         let readable = unsafe { implfuzz_readable(at, bytes.min(TEXT)) };
         self.run = vec![0; readable];
         read(at, &mut self.run);
+        self.is_whole = is_length && readable == bytes.min(TEXT);
         self
     }
 
-    fn has_same_run(&self, other: &Self) -> bool {
+    /// Whether the port passes on what C, `self`, does.
+    fn has_same_run(&self, port: &Self) -> bool {
         // Of different sizes only where one side has less memory there.
-        let both = self.run.len().min(other.run.len());
-        self.run[..both] == other.run[..both]
+        let both = self.run.len().min(port.run.len());
+        let is_short = self.is_whole && both < self.run.len();
+        !is_short && self.run[..both] == port.run[..both]
     }
 
     fn bytes(&self) -> &[u8] {
         if self.long.is_empty() { &self.held[..self.size] } else { &self.long }
     }
 
-    fn is(&self, other: &Self) -> bool {
-        let all = self.place == other.place && self.bytes().len() == other.bytes().len();
-        all && (self.same)(self.bytes(), other.bytes()) && self.has_same_run(other)
+    fn is(&self, port: &Self) -> bool {
+        let all = self.place == port.place && self.bytes().len() == port.bytes().len();
+        all && (self.same)(self.bytes(), port.bytes()) && self.has_same_run(port)
     }
 
     fn shown(&self) -> String {
@@ -288,15 +294,15 @@ pub fn order(index: usize, name: &'static str, a: *const c_void, b: *const c_voi
     how as i32 * if mode & 4 == 0 { 1 } else { 1 << 20 }
 }
 
-/// The first difference between the calls of two sides.
-pub fn differs(a: &Trace, b: &Trace) -> Option<String> {
-    for at in 0..a.calls.len().min(b.calls.len()) {
-        let both = a.arguments(at).iter().zip(b.arguments(at));
-        if a.calls[at].0 != b.calls[at].0 || !both.into_iter().all(|(a, b)| a.is(b)) {
-            return Some(format!("call {} of `{}`", at + 1, a.calls[at].0));
+/// The first difference between the calls of C and those of the port.
+pub fn differs(c: &Trace, port: &Trace) -> Option<String> {
+    for at in 0..c.calls.len().min(port.calls.len()) {
+        let both = c.arguments(at).iter().zip(port.arguments(at));
+        if c.calls[at].0 != port.calls[at].0 || !both.into_iter().all(|(c, port)| c.is(port)) {
+            return Some(format!("call {} of `{}`", at + 1, c.calls[at].0));
         }
     }
-    (a.count != b.count).then(|| "how often it calls back".to_owned())
+    (c.count != port.count).then(|| "how often it calls back".to_owned())
 }
 
 /// Adds the trace to a record, without addresses, so that two processes can compare it.

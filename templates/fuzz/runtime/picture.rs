@@ -61,7 +61,7 @@ impl Copied {
 impl Picture {
     /// Takes a picture: `roots` are the handles, `known` is memory of the harness, and `texts` are the
     /// offsets in handles of pointers to strings.
-    pub fn take(roots: &[Piece], known: &[Piece], texts: &[usize]) -> Self {
+    pub fn take(roots: &[Piece], known: &[Piece], texts: &[(usize, usize)]) -> Self {
         let blocks = blocks();
         // The size of a handle that C allocated is known only from its block.
         let sized = roots.iter().filter(|root| root.size > 0);
@@ -90,11 +90,10 @@ impl Picture {
             }
             at += 1;
         }
-        let text = |root: usize, offset: usize| {
+        let text = |&(root, offset): &(usize, usize)| {
             Some(((root, offset), read_text(&candidates, &live, pieces[root].word(offset)?)))
         };
-        let texts = (0..roots.len()).flat_map(|root| texts.iter().filter_map(move |o| text(root, *o)));
-        let texts = texts.collect();
+        let texts = texts.iter().filter_map(text).collect();
         let index = PieceIndex::of(pieces.iter().map(|taken| taken.piece).enumerate());
         let dead = PieceIndex::of(blocks.into_iter().filter(|block| !block.live).enumerate());
         Self { roots: roots.len(), index, dead, pieces, texts, names: Vec::new() }
@@ -236,7 +235,13 @@ impl Walk<'_> {
             && let (Some(Some(text)), Some(Some(other))) =
                 (self.left.texts.get(&(a, offset)), self.right.texts.get(&(b, offset)))
         {
-            return (text != other).then(|| format!("the text that {} points to", self.place(number, offset)));
+            // A copy outlives the caller's memory.
+            let is_kept = |picture: &Picture, piece: &Copied| {
+                picture.locate(piece.word(offset)?).map(|(found, _)| picture.pieces[found].given)
+            };
+            let kept = is_kept(self.left, left).zip(is_kept(self.right, right));
+            let is_same = text == other && kept.is_none_or(|(c, port)| c == port);
+            return (!is_same).then(|| format!("the text that {} points to", self.place(number, offset)));
         }
         let words = left.word(offset).zip(right.word(offset));
         let led = words.map(|(x, y)| (self.left.locate(x), self.right.locate(y)));

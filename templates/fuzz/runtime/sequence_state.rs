@@ -62,6 +62,9 @@ pub struct World {
     kept: Vec<Box<dyn Any>>,
     /// Structs that were lent, with the memory that they point to.
     lent: Vec<(Region<u64>, Vec<Region<u8>>)>,
+    /// Pointers that calls returned, so that what lies behind them is compared; 0 for one that leads to no memory of the
+    /// sequence.
+    returned: Vec<usize>,
     /// Descriptors that were open when the sequence began.
     open: Vec<i32>,
     /// Whether a call got another handle than it asked for, and which one the latest call got.
@@ -90,7 +93,7 @@ impl World {
             Instance { memory: Some(memory), at, ..Instance::default() }
         };
         let instances = std::array::from_fn(instance);
-        Self { shape, padded, instances, fed: Vec::new(), known: Vec::new(), kept: Vec::new(), lent: Vec::new(), open, mistaken: Cell::new(false), instead: Cell::new(None) }
+        Self { shape, padded, instances, fed: Vec::new(), known: Vec::new(), kept: Vec::new(), lent: Vec::new(), returned: Vec::new(), open, mistaken: Cell::new(false), instead: Cell::new(None) }
     }
 
     /// Writes the file before the sequence begins.
@@ -213,22 +216,35 @@ impl World {
     }
 
     /// The target of a returned pointer; `constant` as for [`Led::to_constant`].
-    pub fn place(&self, at: usize, arguments: &[Option<(&str, usize, usize)>], constant: (Content, Returned)) -> Led {
-        let leads = |from: usize, size: usize| (from..=from + size).contains(&at).then(|| at - from);
-        if let Some(place) = super::memory::place(at, arguments) {
-            return Led::to(place);
-        }
-        for (number, instance) in self.instances.iter().enumerate().filter(|(_, i)| i.at != 0) {
-            if let Some(offset) = leads(instance.at, self.shape.by_caller) {
-                return Led::to(format!("handle {number} + {offset}"));
-            }
-        }
-        let blocks = super::ledger::blocks();
-        match blocks.iter().rev().filter(|b| b.live).find_map(|b| leads(b.at, b.size)) {
-            Some(offset) => Led::to(format!("allocated memory + {offset}")),
+    pub fn place(&mut self, at: usize, arguments: &[Option<(&str, usize, usize)>], constant: (Content, Returned)) -> Led {
+        let place = self.place_of(at, arguments);
+        let is_within = place.is_some() && at != 0;
+        self.returned.push(if is_within { at } else { 0 });
+        match place {
+            Some(place) => Led::to(place),
             None if super::ledger::in_program(at) => Led::to_constant(at, constant),
             None => Led::to("elsewhere".into()),
         }
+    }
+
+    /// Where in the memory of the sequence an address is, in words.
+    fn place_of(&self, at: usize, arguments: &[Option<(&str, usize, usize)>]) -> Option<String> {
+        let leads = |from: usize, size: usize| (from..=from + size).contains(&at).then(|| at - from);
+        if let Some(place) = super::memory::place(at, arguments) {
+            return Some(place);
+        }
+        for (number, instance) in self.instances.iter().enumerate().filter(|(_, i)| i.at != 0) {
+            if let Some(offset) = leads(instance.at, self.shape.by_caller) {
+                return Some(format!("handle {number} + {offset}"));
+            }
+        }
+        let blocks = super::ledger::blocks();
+        if let Some(offset) = blocks.iter().rev().filter(|b| b.live).find_map(|b| leads(b.at, b.size)) {
+            return Some(format!("allocated memory + {offset}"));
+        }
+        // None of it is freed before the end, and both sides got it in the same order.
+        let given = self.known.iter().enumerate().find_map(|(at, known)| Some((at, leads(known.at, known.size)?)));
+        given.map(|(number, offset)| format!("memory {} of the caller + {offset}", number + 1))
     }
 
     /// Keeps the memory of a call, because a handle may still point to it.
@@ -308,8 +324,15 @@ impl World {
             size: size_of_val(whole.slice()),
             live: true,
         });
-        let roots: Vec<Piece> = handles.chain(lent).collect();
-        Picture::take(&roots, &self.known, self.shape.texts)
+        let mut roots: Vec<Piece> = handles.chain(lent).collect();
+        let mut names = vec![String::new(); roots.len()];
+        let texts = (0..roots.len()).flat_map(|root| self.shape.texts.iter().map(move |offset| (root, *offset)));
+        let texts: Vec<(usize, usize)> = texts.collect();
+        if !self.returned.is_empty() {
+            roots.push(Piece { at: self.returned.as_ptr() as usize, size: self.returned.len() * 8, live: true });
+            names.push("what came back".to_owned());
+        }
+        Picture::take(&roots, &self.known, &texts).named(names)
     }
 
     /// Whether nothing was written around the memory that handles point to.

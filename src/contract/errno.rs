@@ -1,0 +1,45 @@
+//! What a function does to `errno`, as far as its text and the table of libc functions say.
+
+use crate::libc_facts as libc;
+use crate::symbol::{Function, LibraryIndex};
+
+/// Whether `errno` is part of the function's result: it, or what it calls, names `errno` or calls what sets it.
+pub fn sets_errno(index: &LibraryIndex, function: &Function) -> bool {
+    index.reached(function).any(|reached| {
+        reached.externs.iter().any(|name| libc::sets_errno(name))
+            || reached.macros.iter().any(|m| m == "errno")
+    })
+}
+
+/// Whether any value may stay in `errno` by the way: libc's `atoi` and `sqrt` leave one on some arguments, and a port need
+/// not call them. What asks the system says with `errno` how it went.
+pub fn leaves_any_errno(index: &LibraryIndex, function: &Function) -> bool {
+    let may_leave = |name: &String| {
+        libc::only_computes(name) && !libc::leaves_errno(name) && !libc::allocates(name) && !libc::frees(name)
+    };
+    !sets_errno(index, function)
+        && index.reached(function).any(|reached| reached.externs.iter().any(may_leave))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::symbol::Library;
+    use crate::symbol::fixture::function;
+
+    #[test]
+    fn what_libc_leaves_by_the_way_is_no_result() {
+        let of = |externs: &[&str], macros: &[&str]| {
+            let one = Function {
+                externs: externs.iter().map(ToString::to_string).collect(),
+                macros: macros.iter().map(ToString::to_string).collect(),
+                ..function("one")
+            };
+            let library = Library { functions: vec![one], ..Library::default() };
+            leaves_any_errno(&LibraryIndex::of(&library), &library.functions[0])
+        };
+        assert!(of(&["atoi"], &[]) && of(&["sqrt"], &[]) && of(&["memcpy", "atof"], &[]));
+        assert!(!of(&[], &[]) && !of(&["memcpy", "malloc", "free"], &[]) && !of(&["read"], &[]));
+        assert!(!of(&["atoi", "strtol"], &[]) && !of(&["sqrt"], &["errno"]));
+    }
+}
