@@ -7,6 +7,7 @@ pub mod text;
 mod cursor;
 mod libclang;
 mod workers;
+pub mod bindgen_names;
 mod modules;
 pub mod glob;
 mod sources;

@@ -11,14 +11,16 @@ pub fn sets_errno(index: &LibraryIndex, function: &Function) -> bool {
     })
 }
 
-/// Whether any value may stay in `errno` by the way: libc's `atoi` and `sqrt` leave one on some arguments, and a port need
-/// not call them. What asks the system says with `errno` how it went.
+/// Whether `errno` says nothing of the function: libc's `atoi` and `sqrt` change it on some arguments as a side effect, and
+/// a port need not call them. System calls report failure through `errno`.
 pub fn leaves_any_errno(index: &LibraryIndex, function: &Function) -> bool {
-    let may_leave = |name: &String| {
+    let externs = || index.reached(function).flat_map(|reached| &reached.externs);
+    let may_change = |name: &String| {
         libc::only_computes(name) && !libc::leaves_errno(name) && !libc::allocates(name) && !libc::frees(name)
     };
     !sets_errno(index, function)
-        && index.reached(function).any(|reached| reached.externs.iter().any(may_leave))
+        && !externs().any(|name| libc::asks_system(name))
+        && externs().any(may_change)
 }
 
 #[cfg(test)]
@@ -28,7 +30,7 @@ mod tests {
     use crate::symbol::fixture::function;
 
     #[test]
-    fn what_libc_leaves_by_the_way_is_no_result() {
+    fn side_effects_of_libc_are_no_result() {
         let of = |externs: &[&str], macros: &[&str]| {
             let one = Function {
                 externs: externs.iter().map(ToString::to_string).collect(),
@@ -40,6 +42,7 @@ mod tests {
         };
         assert!(of(&["atoi"], &[]) && of(&["sqrt"], &[]) && of(&["memcpy", "atof"], &[]));
         assert!(!of(&[], &[]) && !of(&["memcpy", "malloc", "free"], &[]) && !of(&["read"], &[]));
-        assert!(!of(&["atoi", "strtol"], &[]) && !of(&["sqrt"], &["errno"]));
+        assert!(!of(&["atoi", "strtol"], &[]) && !of(&["sqrt"], &["errno"]) && !of(&["open", "atoi"], &[]));
+        assert!(!of(&["floorf", "__assert_fail", "__builtin_clz", "_mm_add_epi8"], &[]));
     }
 }

@@ -22,8 +22,11 @@ pub(super) fn signature_of(
     }
 }
 
-/// Whether a length keeps C's type. A slice has no negative length and a null slice has no length, so C's types
-/// stay where the C text looks at either.
+/// Lengths that often mean another one, such as that of the text up to its NUL.
+const MARKS: [&str; 6] = ["0", "(size_t)-1", "(size_t) -1", "-1", "SIZE_MAX", "~0"];
+
+/// Whether a length keeps C's type. A slice has no negative length, a null slice has no length, and no length of a slice
+/// stands for another one, so C's types stay where the C text looks at these.
 fn keeps_c(function: &Function, parameter: &Parameter, all: &[Parameter], calls: Option<&Observed>) -> bool {
     if parameter.role.length().is_none() {
         return false;
@@ -50,7 +53,14 @@ fn keeps_c(function: &Function, parameter: &Parameter, all: &[Parameter], calls:
     };
     let compared = |edges: &[&str]| function.comparisons.iter().any(|c| edge(c, edges));
     let beside_null = function.comparisons.iter().any(|c| lines.contains(&c.line) && edge(c, &["0", "1"]));
-    (param.uses.iter().any(truth) || beside_null)
+    // `if (len == 0) len = strlen(text);`
+    let is_mark = param.uses.iter().any(|used| matches!(used.kind, UseKind::Reassigned))
+        && (compared(&MARKS)
+            || param
+                .uses
+                .iter()
+                .any(|used| matches!(&used.kind, UseKind::Compare { with, .. } if with == "0")));
+    (param.uses.iter().any(truth) || beside_null || is_mark)
         || (signed && (may_compute_below_zero((function, all), param, calls) || compared(&["0", "1", "-1"])))
 }
 

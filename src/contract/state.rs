@@ -79,13 +79,14 @@ pub(super) fn unfilled(
         let mut others = library.functions.iter().filter(|other| !reached.contains(&other.key));
         others.any(|other| other.globals_written.contains(&global.key))
     };
-    let fills_itself =
-        |global: &Global| index.reached(function).any(|one| direction(one, &global.key) == Direction::InOut);
     let kept = used.iter().filter(|used| !used.vary && !used.functions && used.direction != Direction::Out);
-    let mut kept = kept.filter_map(|used| library.globals.iter().find(|global| global.name == used.name));
-    let global = kept.find(|global| is_filled(global) || fills_itself(global))?;
-    let who =
-        if is_filled(global) { "which other functions fill" } else { "which it fills for its next call" };
+    let named = |used: &'_ GlobalUse| library.globals.iter().find(|global| global.name == used.name);
+    let mut kept = kept.filter_map(|used| Some((named(used)?, used.direction == Direction::InOut)));
+    let (global, is_by_others) = kept.find_map(|(global, fills_itself)| {
+        let is_by_others = is_filled(global);
+        (is_by_others || fills_itself).then_some((global, is_by_others))
+    })?;
+    let who = if is_by_others { "which other functions fill" } else { "which it fills for its next call" };
     let why = match size(library, &global.ty) {
         bytes if bytes > VARIED => format!("its {bytes} bytes are too many for an input"),
         _ => "no input can give it values".to_owned(),

@@ -2,7 +2,7 @@
 //!
 //! One line a chunk of C and one table a symbol, both sorted, so that branches merge and a merge that mixes two sides
 //! leaves a symbol stale and never falsely fresh: the hash of its C text is over all chunks that it leads to, and its seal
-//! over all lines that decide whether it holds. Lines of two sides that fit the merged tree one by one do not fit a seal.
+//! over all lines that decide whether it holds, and over its numbers. Lines of two sides that fit the merged tree one by one do not fit a seal.
 
 use crate::digest::of_parts;
 use crate::error::{Error, ErrorKind, Result};
@@ -158,12 +158,12 @@ impl Entry {
 
     /// Why it is stale whatever stands in the tree, where its lines were not written together.
     pub fn mixed(&self) -> Option<&'static str> {
-        // Entries of before were sealed without their numbers.
+        // Older seals do not cover the numbers.
         let seals = [self.seal_of_lines(), self.seal_without_numbers()];
         (!seals.contains(&self.seal)).then_some(MIXED)
     }
 
-    /// Who wrote it, with what and when is left out, and so is `contract_text`, which is bound to its hash by itself.
+    /// Provenance, tools and date are left out, and so is `contract_text`, which is bound to its hash by itself.
     fn seal_of_lines(&self) -> String {
         let rate = self.accept_rate.map(f64::to_bits);
         let counts = [Some(self.executions), self.in_place, rate, Some(self.unsafe_count as u64)];
@@ -323,7 +323,7 @@ mod tests {
             let mixture = Entry { seal: seal.to_owned(), ..judged("new", "new") };
             assert_eq!(mixture.mixed(), Some(MIXED));
         }
-        // Whatever else decides or is shown is bound, too; entries of before lack that of their numbers.
+        // Whatever else decides or is shown is bound, too; older seals do not cover the numbers.
         let changes: [fn(&mut Entry); 12] = [
             |e| e.grade = Grade::Exhaustive,
             |e| e.fingerprint.rust_calls = "new".into(),

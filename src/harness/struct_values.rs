@@ -45,14 +45,24 @@ pub fn values_file(library: &Library, records: &BTreeSet<String>, krate: &str) -
     )
 }
 
-/// The names of members that C passes to functions of libc that read them up to a NUL. `strncmp` and its kin stop before.
+/// The names of members that C passes to functions of libc that read them up to a NUL. Those whose bytes C compares up to
+/// a length, such as the magic number of a file, are no strings.
 fn strings(library: &Library) -> BTreeSet<String> {
-    let passed = library.functions.iter().flat_map(|function| passed_members(function.text.as_bytes()));
-    let is_string = |function: &str, position: usize| {
-        libc::pointer_use(function, position).is_some_and(|used| used.string && !function.starts_with("strn"))
-            || libc::has_format(function)
-    };
-    passed.filter(|passed| is_string(&passed.function, passed.position)).map(|passed| passed.member).collect()
+    let (mut strings, mut others) = (BTreeSet::new(), BTreeSet::new());
+    for function in &library.functions {
+        for passed in passed_members(function.text.as_bytes()) {
+            let name = passed.function.trim_start_matches("__builtin_");
+            let is_string = libc::pointer_use(name, passed.position).is_some_and(|used| used.string);
+            if ["memcmp", "bcmp", "strncmp", "strncasecmp"].contains(&name) {
+                others.insert(passed.member);
+            } else if libc::has_format(name) && passed.is_printed
+                || !libc::has_format(name) && is_string && !name.starts_with("strn")
+            {
+                strings.insert(passed.member);
+            }
+        }
+    }
+    strings.difference(&others).cloned().collect()
 }
 
 /// Ends the strings in an array of characters, or in an array of such arrays.

@@ -242,11 +242,13 @@ pub fn effect(name: &str) -> Option<Effect> {
 /// Whether a libc function only computes: on its arguments, on memory that it allocates, and on `errno`. A harness
 /// calls C with arbitrary arguments, so it must not reach functions that are not known to be harmless.
 pub fn only_computes(name: &str) -> bool {
+    effect(name) == Some(Effect::Computes) || is_math(plain(name), &['f', 'l'], None) || is_of_compiler(name)
+}
+
+/// Whether compilers turn it into instructions.
+fn is_of_compiler(name: &str) -> bool {
     let starts = |starts: &[&str], name: &str| starts.iter().any(|start| name.starts_with(start));
-    effect(name) == Some(Effect::Computes)
-        || is_math(plain(name), &['f', 'l'], None)
-        || name.strip_prefix("__builtin_").is_some_and(|name| starts(&BUILTINS, name))
-        || starts(&INTRINSICS, name)
+    name.strip_prefix("__builtin_").is_some_and(|name| starts(&BUILTINS, name)) || starts(&INTRINSICS, name)
 }
 
 /// Whether it may ask the operating system for more than memory.
@@ -275,9 +277,13 @@ pub fn sets_errno(name: &str) -> bool {
     has(name, Mark::Errno)
 }
 
-/// Whether it leaves `errno` alone whatever it is given.
+/// Whether it leaves `errno` alone whatever it is given, or does not return.
 pub fn leaves_errno(name: &str) -> bool {
+    let is_quiet = |row: &Row| row.has(Mark::Math) && row.has(Mark::Quiet);
     has(name, Mark::Quiet)
+        || ends(name)
+        || is_of_compiler(name)
+        || plain(name).strip_suffix(['f', 'l']).and_then(|name| TABLE.get(name)).is_some_and(is_quiet)
 }
 
 /// Whether it returns a new block that the harness's allocation ledger records.

@@ -128,7 +128,7 @@ fn is_const(global: &Global) -> bool {
     global.is_const || global.ty.element().is_const || global.never_written
 }
 
-/// The name as bindgen writes it: `_` after a keyword, and for every `$`.
+/// The name of a variable in `ffi.rs` and `globals.rs`: `_` after a keyword, and for every `$`.
 pub fn identifier(name: &str) -> String {
     let name = name.replace('$', "_");
     let is_keyword = syn::parse_str::<syn::Ident>(&name).is_err() || name == "gen";

@@ -98,7 +98,7 @@ pub fn capi(bound: &Bound, export: Export) -> TokenStream {
 }
 
 /// A call of the inner function at `path` with C's arguments, which are in scope under their names; it evaluates to
-/// C's result. It needs `slice` and `slice_mut`, which take a start and a length.
+/// C's result. It needs `implfuzz_slice` and `implfuzz_slice_mut`, which take a start and a length.
 pub fn call_as_c(bound: &Bound, path: &TokenStream) -> TokenStream {
     let args: Vec<TokenStream> = match bound.safe() {
         None => bound.c.params.iter().map(|(name, _)| quote!(#name)).collect(),
@@ -127,16 +127,16 @@ pub fn from_c(bound: &Bound, name: &Ident, path: &TokenStream) -> TokenStream {
     quote!(unsafe fn #name(#(#params),*) #(-> #ret)* { #call })
 }
 
-/// The helper functions that make slices from C's pointers and lengths.
+/// The helper functions that make slices from C's pointers and lengths. Parameters and functions of C may be called `slice`.
 pub fn slices() -> [TokenStream; 2] {
     [
         quote! {
-            unsafe fn slice<'a, T>(start: *const T, len: usize) -> &'a [T] {
+            unsafe fn implfuzz_slice<'a, T>(start: *const T, len: usize) -> &'a [T] {
                 if start.is_null() || len == 0 { &[] } else { unsafe { core::slice::from_raw_parts(start, len) } }
             }
         },
         quote! {
-            unsafe fn slice_mut<'a, T>(start: *mut T, len: usize) -> &'a mut [T] {
+            unsafe fn implfuzz_slice_mut<'a, T>(start: *mut T, len: usize) -> &'a mut [T] {
                 if start.is_null() || len == 0 { &mut [] } else { unsafe { core::slice::from_raw_parts_mut(start, len) } }
             }
         },

@@ -1,6 +1,7 @@
 //! Signatures: the one in C, and the inner Rust function's, which the contract determines.
 
 use super::c_numbers::with_rust_numbers;
+use crate::c::bindgen_names::bindgen_name;
 use crate::contract::slots::slots;
 use crate::contract::types::{Contract, Returns, Signature as Style};
 use crate::symbol::{Function, Library, TypeKind};
@@ -88,7 +89,7 @@ fn clean(name: &str) -> String {
             // As parameters, these would be patterns of the prelude.
             | "Some" | "None" | "Ok" | "Err"
     );
-    if reserved || syn::parse_str::<Ident>(name).is_err() { format!("{name}_") } else { name.to_owned() }
+    if reserved { format!("{name}_") } else { bindgen_name(name) }
 }
 
 /// The type, with Rust's own names of numbers, and `ffi::` before bindgen's names.
@@ -100,7 +101,7 @@ fn qualified(ty: &syn::Type) -> syn::Type {
             let single = path.qself.is_none() && path.path.leading_colon.is_none();
             if single && path.path.segments.len() == 1 {
                 let name = path.path.segments[0].ident.to_string();
-                if !is_primitive(&name) && name != "Option" {
+                if !is_primitive(&name) {
                     let rest = &path.path;
                     *path = syn::parse_quote!(ffi::#rest);
                 }

@@ -139,9 +139,9 @@ static int is_same(const struct left *a, const struct left *b)
 
 /*
  * Whether the variables hold what C left in them, which is at `c`: C and a port have functions and constants of their own
- * that are the same.
+ * that count as equal.
  */
-static int are_variables(const unsigned char *c)
+static int variables_equal(const unsigned char *c)
 {
     const struct region *variables = &STATE->regions[1];
     for (size_t at = 0; at < variables->pages * PAGE; at += sizeof(uint64_t)) {
@@ -179,7 +179,7 @@ static enum end replaced(const struct work *work, const unsigned char *data, siz
         if (at == 0)
             memcpy(of_c, variables->start, bytes);
     }
-    if (left[2].variables != left[0].variables && are_variables(of_c))
+    if (left[2].variables != left[0].variables && variables_equal(of_c))
         left[2].variables = left[0].variables;
     munmap(copy, size + 1);
     munmap(of_c, bytes + 1);

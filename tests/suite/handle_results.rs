@@ -1,5 +1,5 @@
 //! What functions on handles return: pointers into memory of earlier calls, new nodes and new texts are compared with all
-//! that lies behind them, and a text that a handle keeps is the caller's on both sides or on none.
+//! that lies behind them, and a text that a handle keeps is the caller's on both sides or on neither.
 
 use crate::support::{Repo, plant};
 
@@ -16,6 +16,12 @@ const unsigned char *reader_take(struct reader *r, size_t n) {
     if (n > (size_t)(r->end - r->at)) return NULL;
     r->at += n;
     return p;
+}
+unsigned char *reader_write(struct reader *r, unsigned char *out, size_t len) {
+    size_t left = (size_t)(r->end - r->at);
+    size_t n = len < left ? len : left;
+    for (size_t i = 0; i < n; i++) out[i] = *r->at++;
+    return out + n;
 }
 struct stack { void **items; size_t len, cap; };
 struct stack *stack_new(void) { return calloc(1, sizeof(struct stack)); }
@@ -106,6 +112,28 @@ const TAKE: &str = "pub unsafe fn reader_take(r: *mut ffi::reader, n: usize) -> 
         p
     }
 }";
+/// Empty memory has another address on each side.
+const INIT: &str =
+    "pub unsafe fn reader_init(r: *mut ffi::reader, data: *const ::core::ffi::c_uchar, len: usize) {
+    unsafe {
+        (*r).at = data;
+        (*r).end = data.wrapping_add(len);
+    }
+}";
+/// It returns a place in an argument of the same call.
+const WRITE: &str = "pub unsafe fn reader_write(
+    r: *mut ffi::reader,
+    out: *mut ::core::ffi::c_uchar,
+    len: usize,
+) -> *mut ::core::ffi::c_uchar {
+    unsafe {
+        let left = ((*r).end as usize).wrapping_sub((*r).at as usize);
+        let n = len.min(left);
+        core::ptr::copy((*r).at, out, n);
+        (*r).at = (*r).at.wrapping_add(n);
+        out.wrapping_add(n)
+    }
+}";
 const PEEK: &str =
     "pub unsafe fn stack_peek(s: *const ffi::stack, depth: usize) -> *mut ::core::ffi::c_void {
     unsafe {
@@ -179,6 +207,8 @@ const SET: &str =
 const PORTS: &[(&str, &str, &str, &str)] = &[
     // The place behind the bytes.
     ("reader_take", TAKE, "        p\n    }", "        (*r).at\n    }"),
+    ("reader_init", INIT, "data.wrapping_add(len)", "data"),
+    ("reader_write", WRITE, "        out.wrapping_add(n)", "        out"),
     // From the bottom.
     ("stack_peek", PEEK, "(*s).len - 1 - depth", "depth"),
     // In front of the head it loses the list.

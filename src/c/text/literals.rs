@@ -88,7 +88,7 @@ fn integer(word: &str) -> Option<u64> {
 }
 
 /// The quote and the value of a literal, if it is a string or a character.
-fn quoted(token: &Token) -> Option<(char, Vec<u8>)> {
+pub(super) fn quoted(token: &Token) -> Option<(char, Vec<u8>)> {
     let quote =
         token.text.chars().last().filter(|last| token.kind == Kind::Literal && "'\"".contains(*last))?;
     let inner = token.text.split_once(quote)?.1.strip_suffix(quote)?;

@@ -1,5 +1,6 @@
 //! Members of structs that are passed to functions as they stand: `strlen(p->name)`.
 
+use super::literals::quoted;
 use super::token::{Joined, Kind, Token, tokens};
 
 /// A member in an argument of a call.
@@ -9,23 +10,29 @@ pub struct PassedMember {
     /// Position of the argument, from 0.
     pub position: usize,
     pub member: String,
+    /// Whether the last string literal before it, taken for a format, prints it whole: `%s` without a precision.
+    pub is_printed: bool,
 }
 
 /// The members, or elements of them, that a C text passes to functions by name.
 pub fn passed_members(text: &[u8]) -> Vec<PassedMember> {
     let joined = Joined::of(text);
     let tokens = tokens(&joined);
-    let calls = tokens.windows(2).enumerate();
-    let calls = calls.filter(|(_, pair)| pair[0].kind == Kind::Word && pair[1].is("("));
-    calls
-        .flat_map(|(at, pair)| {
-            let arguments = arguments(&tokens[at + 2..]).into_iter().enumerate();
-            arguments.filter_map(move |(position, argument)| {
-                let (function, member) = (pair[0].text.to_string(), member(argument)?);
-                Some(PassedMember { function, position, member })
-            })
-        })
-        .collect()
+    let mut all = Vec::new();
+    for (at, pair) in tokens.windows(2).enumerate() {
+        if pair[0].kind != Kind::Word || !pair[1].is("(") {
+            continue;
+        }
+        let arguments = arguments(&tokens[at + 2..]);
+        for (position, argument) in arguments.iter().enumerate() {
+            let Some(member) = member(argument) else { continue };
+            let format = (0..position).rev().find_map(|at| Some((at, text_of(arguments[at])?)));
+            let is_printed =
+                format.is_some_and(|(at, text)| conversions(&text).nth(position - at - 1) == Some("%s"));
+            all.push(PassedMember { function: pair[0].text.to_string(), position, member, is_printed });
+        }
+    }
+    all
 }
 
 /// The arguments of a call, whose opening parenthesis stands before these tokens.
@@ -63,6 +70,30 @@ fn member(mut argument: &[Token]) -> Option<String> {
     ((dot.is(".") || dot.is("->")) && name.kind == Kind::Word).then(|| name.text.to_string())
 }
 
+/// The text of an argument that is a string literal, or several in a row.
+fn text_of(argument: &[Token]) -> Option<String> {
+    let parts =
+        argument.iter().map(|token| quoted(token).filter(|(quote, _)| *quote == '"').map(|(_, value)| value));
+    let text: Vec<Vec<u8>> = parts.collect::<Option<_>>()?;
+    (!text.is_empty()).then(|| String::from_utf8_lossy(&text.concat()).into_owned())
+}
+
+/// What each argument behind a format is taken for (C17, 7.21.6.1): `%s`, or `%.4s`; a `*` takes an argument, too.
+fn conversions(format: &str) -> impl Iterator<Item = &str> {
+    let starts = format.match_indices('%').map(|(at, _)| at);
+    let mut from = 0;
+    let each = starts.filter_map(move |start| {
+        if start < from {
+            return None;
+        }
+        let behind = &format[start + 1..];
+        let end = behind.find(|c: char| c.is_ascii_alphabetic() && !"hlLqjzt".contains(c) || c == '%')?;
+        from = start + 1 + end + 1;
+        Some(&format[start..from])
+    });
+    each.filter(|one| !one.ends_with('%')).flat_map(|one| one.matches('*').chain([one]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,5 +104,17 @@ mod tests {
         let found = passed_members(text.as_bytes());
         let found: Vec<_> = found.iter().map(|m| (&*m.function, m.position, &*m.member)).collect();
         assert_eq!(found, [("strlen", 0, "name"), ("strcmp", 0, "key"), ("find", 0, "c"), ("f", 0, "at")]);
+    }
+
+    #[test]
+    fn a_format_says_what_is_printed_whole() {
+        let text = r#"printf("%d%% of %-8s: %.4s %*d %s" " %c\n", p->n, p->name, p->magic, p->w, p->x, p->last, p->tag[0])"#;
+        let printed = passed_members(text.as_bytes()).into_iter().filter(|one| one.is_printed);
+        let printed: Vec<String> = printed.map(|one| one.member).collect();
+        assert_eq!(printed, ["last"]);
+        let scanned = passed_members(br#"snprintf(p->to, sizeof p->to, "%s=%lu", q->key, q->value)"#);
+        let scanned: Vec<_> = scanned.into_iter().map(|one| (one.member, one.is_printed)).collect();
+        let wanted = [("to", false), ("to", false), ("key", true), ("value", false)];
+        assert_eq!(scanned, wanted.map(|(member, is)| (member.to_owned(), is)));
     }
 }

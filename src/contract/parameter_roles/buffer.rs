@@ -196,13 +196,13 @@ impl Rules for Buffer {
         Some(match self.direction {
             Direction::In => Safe {
                 ty: slot.optional(syn::parse_quote!(&[#target])),
-                of_c: slot.unless_null(quote!(slice(#name as *const #target, #count))),
+                of_c: slot.unless_null(quote!(implfuzz_slice(#name as *const #target, #count))),
                 to_c: slot.pointer(&quote!(), &quote!(|b| b.as_ptr()), &quote!(#name.as_ptr())),
                 argument: slot.borrowed(false, quote!({ let n = #take; &m.slice()[..n] })),
             },
             Direction::Out | Direction::InOut => Safe {
                 ty: slot.optional(syn::parse_quote!(&mut [#target])),
-                of_c: slot.unless_null(quote!(slice_mut(#name as *mut #target, #count))),
+                of_c: slot.unless_null(quote!(implfuzz_slice_mut(#name as *mut #target, #count))),
                 to_c: slot.pointer(
                     &quote!(.as_deref_mut()),
                     &quote!(|b| b.as_mut_ptr()),

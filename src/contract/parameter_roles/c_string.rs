@@ -133,9 +133,14 @@ impl Rules for CString {
     fn safe(&self, slot: &Slot) -> Option<Safe> {
         let name = slot.name;
         let text = quote!(core::ffi::CStr::from_bytes_with_nul(m.slice()).expect("the harness ends strings"));
+        let read = quote!(core::ffi::CStr::from_ptr(#name as *const _));
         Some(Safe {
             ty: slot.optional(syn::parse_quote!(&core::ffi::CStr)),
-            of_c: slot.unless_null(quote!(core::ffi::CStr::from_ptr(#name as *const _))),
+            of_c: match slot.nullable() {
+                true => slot.unless_null(read),
+                // C may be given null where it does not look at it.
+                false => quote!(if #name.is_null() { c"" } else { #read }),
+            },
             to_c: slot.pointer(&quote!(), &quote!(|s| s.as_ptr()), &quote!(#name.as_ptr())),
             argument: slot.borrowed(false, text),
         })

@@ -109,7 +109,8 @@ impl Rules for Pointer {
                 ty: slot.optional(syn::parse_quote!(&#target)),
                 of_c: match nullable {
                     true => quote!((#name as *const #target).as_ref()),
-                    false => quote!(&*(#name as *const #target)),
+                    // C may be given null where it does not look at it.
+                    false => quote!((#name as *const #target).as_ref().unwrap_or(&core::mem::zeroed())),
                 },
                 to_c: slot.pointer(
                     &quote!(),
@@ -122,7 +123,7 @@ impl Rules for Pointer {
                 ty: slot.optional(syn::parse_quote!(&mut #target)),
                 of_c: match nullable {
                     true => quote!((#name as *mut #target).as_mut()),
-                    false => quote!(&mut *(#name as *mut #target)),
+                    false => quote!((#name as *mut #target).as_mut().unwrap_or(&mut core::mem::zeroed())),
                 },
                 to_c: slot.pointer(
                     &quote!(.as_deref_mut()),

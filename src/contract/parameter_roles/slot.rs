@@ -1,6 +1,7 @@
 //! A parameter in generated code.
 
 use super::{Parameter, Role, buffers_of};
+use crate::c::bindgen_names::bindgen_name;
 use crate::symbol::{CType, TypeKind};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -158,9 +159,9 @@ pub fn pointee(ty: &syn::Type) -> syn::Type {
     if is_void { syn::parse_quote!(u8) } else { (*pointer.elem).clone() }
 }
 
-/// The name of a C field in Rust: bindgen appends `_` to names that are keywords.
+/// The name of a C field in Rust.
 pub fn field_ident(name: &str) -> Ident {
-    syn::parse_str(name).unwrap_or_else(|_| format_ident!("{name}_"))
+    format_ident!("{}", bindgen_name(name))
 }
 
 /// Numbers as code.

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// The hash of drivers, of the files of the repository that they include by name, and of what they are linked with; empty
 /// where there are none. `folders` are the library's `header_folders`. The drivers' inputs are left out: each judgement may
-/// find more.
+/// find more. Those on which a port differed are in `Crate::seeds`.
 pub fn drivers_hash(root: &Path, config: &Config, folders: &[String], files: &[String]) -> String {
     if files.is_empty() {
         return String::new();

@@ -35,7 +35,7 @@ impl Emitter<'_> {
             use crate::runtime::record::Record;
             use crate::runtime::report::Parts;
             use crate::runtime::{heap, ledger};
-            use crate::side::{self, slice, slice_mut};
+            use crate::side::{self, slice as implfuzz_slice, slice_mut as implfuzz_slice_mut};
             use crate::value::*;
             use #krate::ffi;
             #uses

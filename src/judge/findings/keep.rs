@@ -52,7 +52,7 @@ impl Judging<'_, '_> {
         })?;
         if !finding.input.is_empty() {
             let hash = &sha256(&finding.input)[..16];
-            // A driver's inputs are for many functions; evidence of this one rests on it.
+            // A driver's inputs are for many functions; the name shows whose evidence this one belongs to.
             let name = finding.place.as_ref().map(|_| format!("{}-{hash}", planned.function.name));
             write_atomic(&dir.join(name.as_deref().unwrap_or(hash)), &finding.input)?;
         }

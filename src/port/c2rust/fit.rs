@@ -70,7 +70,7 @@ impl Fit<'_> {
         let ret = bound.c.ret.iter();
         let (items, calls) = (self.items.values(), self.calls.values());
         let used = words(quote!(#(#calls)*));
-        let slices = ["slice", "slice_mut"].into_iter().zip(slices());
+        let slices = ["implfuzz_slice", "implfuzz_slice_mut"].into_iter().zip(slices());
         let slices: Vec<TokenStream> =
             slices.filter(|(name, _)| used.contains(*name)).map(|(_, text)| text).collect();
         let calls = self.calls.values();

@@ -35,7 +35,8 @@ pub fn describe(contract: &Contract, function: &Function) -> Vec<String> {
         }
         Returns::Handle => "A new handle is returned, or null where C returns null.".into(),
         Returns::Address => {
-            "The returned pointer must lead to the same place as C's: null, or as far into the same memory."
+            "The returned pointer must lead to the same place as C's: null, or as far into the same memory. What lies \
+             there is compared, too."
                 .into()
         }
         Returns::Memory => "A new block of memory is returned, or null where C returns null: allocated through `libc` (`malloc`, `calloc`, `realloc`), \

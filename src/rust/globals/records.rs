@@ -1,8 +1,8 @@
 //! Structs with a `const char *`: a `static` cannot hold bindgen's raw pointer, so they get a copy with strings.
 
-use super::identifier;
 use super::records_with_text::holds_text;
 use super::value::Reader;
+use crate::c::bindgen_names::bindgen_name;
 use crate::rust::pretty::pretty;
 use crate::symbol::{CType, Record, TypeKind};
 use quote::{format_ident, quote};
@@ -33,7 +33,7 @@ fn twin(reader: &Reader<'_>, record: &Record) -> Result<String, String> {
     let doc = format!(" `{name}` of C with optional strings for `const char *`.");
     let mut fields = Vec::new();
     for field in &record.fields {
-        let name = format_ident!("{}", identifier(&field.name));
+        let name = format_ident!("{}", bindgen_name(&field.name));
         let ty: syn::Type = syn::parse_str(&reader.rust_type(&field.ty)?).map_err(|e| e.to_string())?;
         fields.push(quote!(pub #name: #ty));
     }

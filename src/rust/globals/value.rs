@@ -1,7 +1,8 @@
 //! Converts the bytes of a C variable, along its type, to Rust types and values.
 
 use super::records_with_text::is_text;
-use super::{function_pointers, identifier, records_with_text};
+use super::{function_pointers, records_with_text};
+use crate::c::bindgen_names::bindgen_name;
 use crate::c::data::{Data, Target};
 use crate::symbol::{CType, Record, TypeKind};
 use std::collections::BTreeMap;
@@ -257,7 +258,7 @@ impl Reader<'_> {
         let mut end = 0;
         for (field, offset) in record.fields.iter().zip(offsets) {
             self.check_padding(record, at + end, at + offset)?;
-            fields.push((identifier(&field.name), self.value_at(&field.ty, at + offset)?));
+            fields.push((bindgen_name(&field.name), self.value_at(&field.ty, at + offset)?));
             end = offset + self.layout(&field.ty)?.size;
         }
         self.check_padding(record, at + end, at + whole.size)?;

@@ -6,10 +6,10 @@ use super::Source;
 use super::arguments::{Call, null};
 use super::json::{Whole, is_made, shown};
 use super::literals::Types;
+use crate::c::bindgen_names::bindgen_name;
 use crate::contract::parameter_roles::{Handle, Life, ParameterContext, Shape};
 use crate::contract::slots::places;
 use crate::contract::types::{Contract, Returns, Sequence};
-use crate::rust::globals::identifier;
 use crate::rust::shims::Bound;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
@@ -220,7 +220,7 @@ impl<'a> Told<'a> {
                 at,
                 Some(match through {
                     Some(field) => {
-                        let field = format_ident!("{}", identifier(field));
+                        let field = format_ident!("{}", bindgen_name(field));
                         quote!((*#handle).#field as _)
                     }
                     None => quote!(#handle as _),

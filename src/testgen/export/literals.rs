@@ -1,9 +1,9 @@
 //! Values of C types as Rust expressions.
 
 use super::json::{Prepared, Whole, float, many, shown, within};
+use crate::c::bindgen_names::bindgen_name;
 use crate::contract::flat::flat;
 use crate::fuzz::values::json::Many;
-use crate::rust::globals::identifier;
 use crate::symbol::{CType, Field, Library, TypeKind};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -32,7 +32,8 @@ impl<'a> Types<'a> {
         let TypeKind::Record(key) = &ty.kind else { return Err(no_literal(ty)) };
         let record = self.0.records.get(key).filter(|_| flat(self.0, ty));
         let record = record.ok_or_else(|| no_literal(ty))?;
-        let fields = record.fields.iter().map(|field| (format_ident!("{}", identifier(&field.name)), field));
+        let fields =
+            record.fields.iter().map(|field| (format_ident!("{}", bindgen_name(&field.name)), field));
         Ok((format_ident!("{}", record.rust_name), fields.collect()))
     }
 

@@ -113,7 +113,7 @@ impl Seen {
         self
     }
 
-    /// Whether the port passes on what C, `self`, does.
+    /// Whether the port passes on what C does; `self` is C's.
     fn has_same_run(&self, port: &Self) -> bool {
         // Of different sizes only where one side has less memory there.
         let both = self.run.len().min(port.run.len());

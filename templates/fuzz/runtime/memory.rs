@@ -3,6 +3,7 @@
 use super::port_memory::{self, Within};
 use std::alloc::{GlobalAlloc, Layout, System, handle_alloc_error};
 use std::marker::PhantomData;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const CANARY: u8 = 0xa5;
@@ -142,10 +143,18 @@ unsafe fn give(base: *mut u8, layout: Layout, within: Option<Within>) {
 static EMPTY: AtomicUsize = AtomicUsize::new(0);
 
 /// An unreadable address for an empty region, aligned for any type. Each region gets another one, so that a
-/// pointer shows which region it belongs to.
+/// pointer shows which region it belongs to. It is the address of a page, because small numbers are no pointers.
 fn nowhere() -> *mut u8 {
-    let number = EMPTY.fetch_add(1, Ordering::Relaxed) % 128;
-    (16 * (number + 1)) as *mut u8
+    const APART: usize = 32;
+    static NO_ACCESS: LazyLock<usize> = LazyLock::new(|| {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        // SAFETY: a new mapping, which stays.
+        let at = unsafe { libc::mmap(std::ptr::null_mut(), PAGE, libc::PROT_NONE, flags, -1, 0) };
+        assert!(at != libc::MAP_FAILED, "there is no room for a page");
+        at as usize
+    });
+    let number = EMPTY.fetch_add(1, Ordering::Relaxed) % (PAGE / APART);
+    (*NO_ACCESS + APART * number) as *mut u8
 }
 
 /// Where a returned pointer leads, in words, because addresses differ between the sides.

@@ -1,4 +1,4 @@
-//! A picture of all memory that can be reached from a handle, which is compared with the other side's.
+//! A picture of all memory that can be reached from handles and other roots, which is compared with the other side's.
 //! Written by cargo-implfuzz.
 
 use super::ledger::{FRESH, blocks, copy, in_program};
@@ -17,13 +17,13 @@ const TEXT: usize = 512;
 /// A copy of all memory that can be reached from some pieces of memory.
 #[derive(Debug, Clone)]
 pub struct Picture {
-    /// The first pieces are the handles.
+    /// The first pieces are the roots: handles, structs of the caller, pointers that came back.
     pieces: Vec<Copied>,
     roots: usize,
     index: PieceIndex,
     /// Freed blocks; pointers to them dangle.
     dead: PieceIndex,
-    /// The texts that handles point to, by root and offset.
+    /// The texts that roots point to, by root and offset.
     texts: BTreeMap<(usize, usize), Option<Vec<u8>>>,
     /// The names of the first pieces, for people; handles have none.
     names: Vec<String>,
@@ -59,8 +59,8 @@ impl Copied {
 }
 
 impl Picture {
-    /// Takes a picture: `roots` are the handles, `known` is memory of the harness, and `texts` are the
-    /// offsets in handles of pointers to strings.
+    /// Takes a picture: it begins with the `roots`, `known` is memory of the harness, and `texts` are the pointers to
+    /// strings: a root and an offset in it each.
     pub fn take(roots: &[Piece], known: &[Piece], texts: &[(usize, usize)]) -> Self {
         let blocks = blocks();
         // The size of a handle that C allocated is known only from its block.
@@ -235,13 +235,15 @@ impl Walk<'_> {
             && let (Some(Some(text)), Some(Some(other))) =
                 (self.left.texts.get(&(a, offset)), self.right.texts.get(&(b, offset)))
         {
-            // A copy outlives the caller's memory.
+            // A copy outlives the caller's memory, in which the place counts, too.
             let is_kept = |picture: &Picture, piece: &Copied| {
                 picture.locate(piece.word(offset)?).map(|(found, _)| picture.pieces[found].given)
             };
             let kept = is_kept(self.left, left).zip(is_kept(self.right, right));
-            let is_same = text == other && kept.is_none_or(|(c, port)| c == port);
-            return (!is_same).then(|| format!("the text that {} points to", self.place(number, offset)));
+            if kept != Some((true, true)) {
+                let is_same = text == other && kept.is_none_or(|(c, port)| c == port);
+                return (!is_same).then(|| format!("the text that {} points to", self.place(number, offset)));
+            }
         }
         let words = left.word(offset).zip(right.word(offset));
         let led = words.map(|(x, y)| (self.left.locate(x), self.right.locate(y)));

@@ -214,6 +214,7 @@ fn step(plan: &'static Plan, step: &Step, side: Side, world: &mut World, trace: 
         return Ok(true);
     }
     let before = world.live();
+    world.forget_result();
     let effects = match (side, is_under) {
         (Side::Port, true) => (entry.subject)(args, world).map_err(Stop::Damage)?,
         (Side::C(callee), true) => (entry.oracle)(args, callee, world).map_err(|Broke(why)| Stop::Broke(why))?,

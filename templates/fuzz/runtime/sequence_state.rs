@@ -62,9 +62,9 @@ pub struct World {
     kept: Vec<Box<dyn Any>>,
     /// Structs that were lent, with the memory that they point to.
     lent: Vec<(Region<u64>, Vec<Region<u8>>)>,
-    /// Pointers that calls returned, so that what lies behind them is compared; 0 for one that leads to no memory of the
-    /// sequence.
-    returned: Vec<usize>,
+    /// The pointer that the latest call returned, if it leads to memory of the sequence, so that what lies behind it is
+    /// compared; else 0. Later it may dangle.
+    result: usize,
     /// Descriptors that were open when the sequence began.
     open: Vec<i32>,
     /// Whether a call got another handle than it asked for, and which one the latest call got.
@@ -93,7 +93,7 @@ impl World {
             Instance { memory: Some(memory), at, ..Instance::default() }
         };
         let instances = std::array::from_fn(instance);
-        Self { shape, padded, instances, fed: Vec::new(), known: Vec::new(), kept: Vec::new(), lent: Vec::new(), returned: Vec::new(), open, mistaken: Cell::new(false), instead: Cell::new(None) }
+        Self { shape, padded, instances, fed: Vec::new(), known: Vec::new(), kept: Vec::new(), lent: Vec::new(), result: 0, open, mistaken: Cell::new(false), instead: Cell::new(None) }
     }
 
     /// Writes the file before the sequence begins.
@@ -138,6 +138,11 @@ impl World {
             self.instead.set(Some(used as u8));
         }
         Some(self.instances[used].at as *mut c_void)
+    }
+
+    /// Before a call: what the one before returned says nothing of it.
+    pub fn forget_result(&mut self) {
+        self.result = 0;
     }
 
     /// The handle that a call got since this was last asked, if it is not the requested one.
@@ -217,22 +222,23 @@ impl World {
 
     /// The target of a returned pointer; `constant` as for [`Led::to_constant`].
     pub fn place(&mut self, at: usize, arguments: &[Option<(&str, usize, usize)>], constant: (Content, Returned)) -> Led {
-        let place = self.place_of(at, arguments);
-        let is_within = place.is_some() && at != 0;
-        self.returned.push(if is_within { at } else { 0 });
-        match place {
-            Some(place) => Led::to(place),
+        if let Some(place) = super::memory::place(at, arguments) {
+            // What an argument holds is compared by itself.
+            return Led::to(place);
+        }
+        match self.place_of(at) {
+            Some(place) => {
+                self.result = at;
+                Led::to(place)
+            }
             None if super::ledger::in_program(at) => Led::to_constant(at, constant),
             None => Led::to("elsewhere".into()),
         }
     }
 
-    /// Where in the memory of the sequence an address is, in words.
-    fn place_of(&self, at: usize, arguments: &[Option<(&str, usize, usize)>]) -> Option<String> {
+    /// Where in the memory of earlier calls an address is, in words.
+    fn place_of(&self, at: usize) -> Option<String> {
         let leads = |from: usize, size: usize| (from..=from + size).contains(&at).then(|| at - from);
-        if let Some(place) = super::memory::place(at, arguments) {
-            return Some(place);
-        }
         for (number, instance) in self.instances.iter().enumerate().filter(|(_, i)| i.at != 0) {
             if let Some(offset) = leads(instance.at, self.shape.by_caller) {
                 return Some(format!("handle {number} + {offset}"));
@@ -243,7 +249,8 @@ impl World {
             return Some(format!("allocated memory + {offset}"));
         }
         // None of it is freed before the end, and both sides got it in the same order.
-        let given = self.known.iter().enumerate().find_map(|(at, known)| Some((at, leads(known.at, known.size)?)));
+        let mut known = self.known.iter().enumerate();
+        let given = known.find_map(|(number, known)| Some((number, leads(known.at, known.size)?)));
         given.map(|(number, offset)| format!("memory {} of the caller + {offset}", number + 1))
     }
 
@@ -272,9 +279,6 @@ impl World {
     }
 
     fn know<T: Copy>(&mut self, region: &Region<T>) {
-        if region.slice().is_empty() {
-            return;
-        }
         self.known.push(Piece { at: region.ptr() as usize, size: size_of_val(region.slice()), live: true });
     }
 
@@ -292,7 +296,7 @@ impl World {
             Source::Room(n) => vec![0x5a; usize::from(*n)],
             Source::Earlier(k) => self.earlier(*k),
         };
-        // Empty memory would have different addresses on the two sides.
+        // Empty memory has no room behind which a field may point.
         let memory = if content.is_empty() { vec![0] } else { content.clone() };
         let region = if self.padded { Region::padded(&memory) } else { Region::exact(&memory) };
         // SAFETY: both fields are in the handle's memory, which is as long as its type.
@@ -328,10 +332,8 @@ impl World {
         let mut names = vec![String::new(); roots.len()];
         let texts = (0..roots.len()).flat_map(|root| self.shape.texts.iter().map(move |offset| (root, *offset)));
         let texts: Vec<(usize, usize)> = texts.collect();
-        if !self.returned.is_empty() {
-            roots.push(Piece { at: self.returned.as_ptr() as usize, size: self.returned.len() * 8, live: true });
-            names.push("what came back".to_owned());
-        }
+        roots.push(Piece { at: (&raw const self.result) as usize, size: size_of_val(&self.result), live: true });
+        names.push("the returned pointer".to_owned());
         Picture::take(&roots, &self.known, &texts).named(names)
     }
 

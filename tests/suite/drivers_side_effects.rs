@@ -1,5 +1,5 @@
-//! What libc, the linker and headers do by the way, where drivers judge: `errno` that `atoi` leaves, blocks that `realloc`
-//! frees, functions of the library in its variables, and callbacks that a function of a header calls.
+//! Side effects where drivers judge: `errno` that `atoi` leaves, blocks that `realloc` frees, functions of the library in its
+//! variables, and callbacks that a function of a header calls.
 
 use crate::support::{Repo, plant};
 use serde_json::{Value, json};
@@ -180,8 +180,8 @@ fn write(repo: &Repo, stubs: &[(&str, String)], changes: &[(&str, &str, &str)]) 
 }
 
 #[test]
-#[ignore = "two minutes: cargo test --test suite drivers_by_the_way -- --ignored"]
-fn what_happens_by_the_way_refutes_no_right_port_and_hides_no_wrong_one() {
+#[ignore = "two minutes: cargo test --test suite drivers_side_effects -- --ignored"]
+fn side_effects_refute_no_right_port_and_hide_no_wrong_one() {
     let repo =
         Repo::of(&[("list.h", LIST), ("spots.h", HEADER), ("spots.c", LIBRARY), ("fuzz/run.c", DRIVER)]);
     let config = repo.read("implfuzz.toml");
