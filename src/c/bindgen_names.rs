@@ -7,10 +7,12 @@ const APPENDED: [&str; 23] = [
     "pure", "sizeof", "str", "u128", "u16", "u32", "u64", "u8", "usize", "_",
 ];
 
-/// The name of a field, a variable or a parameter.
+/// The name of a field.
 pub fn bindgen_name(name: &str) -> String {
-    let is_appended = APPENDED.contains(&name) || syn::parse_str::<syn::Ident>(name).is_err();
-    if is_appended { format!("{name}_") } else { name.to_owned() }
+    let plain = name.replace('$', "_");
+    let is_appended =
+        plain != name || APPENDED.contains(&name) || syn::parse_str::<syn::Ident>(name).is_err();
+    if is_appended { format!("{plain}_") } else { plain }
 }
 
 #[cfg(test)]
@@ -19,7 +21,7 @@ mod tests {
 
     #[test]
     fn names_are_those_of_bindgen() {
-        let names = ["type", "str", "gen", "u8", "name", "union", "self", "_"].map(bindgen_name);
-        assert_eq!(names, ["type_", "str_", "gen_", "u8_", "name", "union", "self_", "__"]);
+        let names = ["type", "str", "gen", "u8", "name", "union", "self", "_", "a$b"].map(bindgen_name);
+        assert_eq!(names, ["type_", "str_", "gen_", "u8_", "name", "union", "self_", "__", "a_b_"]);
     }
 }

@@ -12,15 +12,14 @@ pub fn sets_errno(index: &LibraryIndex, function: &Function) -> bool {
 }
 
 /// Whether `errno` says nothing of the function: libc's `atoi` and `sqrt` change it on some arguments as a side effect, and
-/// a port need not call them. System calls report failure through `errno`.
+/// a port need not call them. Calls that open, read or write files report failure through `errno`.
 pub fn leaves_any_errno(index: &LibraryIndex, function: &Function) -> bool {
     let externs = || index.reached(function).flat_map(|reached| &reached.externs);
     let may_change = |name: &String| {
         libc::only_computes(name) && !libc::leaves_errno(name) && !libc::allocates(name) && !libc::frees(name)
     };
-    !sets_errno(index, function)
-        && !externs().any(|name| libc::asks_system(name))
-        && externs().any(may_change)
+    let reports = |name: &String| libc::opens(name) || libc::reports_errno(name);
+    !sets_errno(index, function) && !externs().any(reports) && externs().any(may_change)
 }
 
 #[cfg(test)]
@@ -43,6 +42,7 @@ mod tests {
         assert!(of(&["atoi"], &[]) && of(&["sqrt"], &[]) && of(&["memcpy", "atof"], &[]));
         assert!(!of(&[], &[]) && !of(&["memcpy", "malloc", "free"], &[]) && !of(&["read"], &[]));
         assert!(!of(&["atoi", "strtol"], &[]) && !of(&["sqrt"], &["errno"]) && !of(&["open", "atoi"], &[]));
+        assert!(of(&["printf", "sqrt"], &[]));
         assert!(!of(&["floorf", "__assert_fail", "__builtin_clz", "_mm_add_epi8"], &[]));
     }
 }

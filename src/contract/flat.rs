@@ -1,7 +1,7 @@
 //! Flat types: their values consist of numbers alone, so that an input can decode them and both sides can be
 //! compared.
 
-use crate::symbol::{CType, Library, Record, TypeKind};
+use crate::symbol::{CType, Library, TypeKind};
 
 /// Whether the type is a number, an enum, or a struct or array of them, without pointers, unions and bit-fields.
 pub fn flat(library: &Library, ty: &CType) -> bool {
@@ -15,7 +15,6 @@ pub fn flat(library: &Library, ty: &CType) -> bool {
                 && !record.rust_name.is_empty()
                 && !record.is_union
                 && !record.fields.is_empty()
-                && !may_be_longer(record)
                 && record.fields.iter().all(|f| {
                     f.bits.is_none() && is_plain(&f.name) && !enum_array(&f.ty) && flat(library, &f.ty)
                 })
@@ -24,9 +23,12 @@ pub fn flat(library: &Library, ty: &CType) -> bool {
     }
 }
 
-/// Whether the struct ends in an array of one element, for which programs may allocate more (the struct hack of C90).
-fn may_be_longer(record: &Record) -> bool {
-    record.fields.last().is_some_and(|field| matches!(field.ty.kind, TypeKind::Array { len: Some(1), .. }))
+/// Whether what a pointer leads to may be longer than its type: a struct that ends in an array of one element, for which
+/// programs may allocate more (the struct hack of C90).
+pub fn may_be_longer(library: &Library, ty: &CType) -> bool {
+    let record = ty.record_key().and_then(|key| library.records.get(key));
+    let last = record.and_then(|record| record.fields.last());
+    last.is_some_and(|field| matches!(field.ty.kind, TypeKind::Array { len: Some(1), .. }))
 }
 
 /// Whether Rust takes the field name unchanged.

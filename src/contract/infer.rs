@@ -3,7 +3,7 @@
 use super::borrowed;
 use super::callback;
 use super::errno::sets_errno;
-use super::flat::flat;
+use super::flat::{flat, may_be_longer};
 use super::length_inference::{Size, free_lengths, inferred_max, length_partners, most_of_step};
 use super::parameter_roles::{self, MAX, most, prototype};
 use super::pointer_facts::{FactTable, Facts, direction};
@@ -239,6 +239,12 @@ fn pointer(
     let is_void = target.kind == TypeKind::Void;
     if !is_void && !flat(library, target) {
         return Err(format!("`{name}` points to `{}`, which a harness cannot create", target.spelling));
+    }
+    if may_be_longer(library, target) {
+        return Err(format!(
+            "`{name}` points to `{}`, which ends in an array that may be longer",
+            target.spelling
+        ));
     }
     if facts.before {
         return Err(format!("`{name}` leads to memory before it"));

@@ -54,12 +54,12 @@ fn keeps_c(function: &Function, parameter: &Parameter, all: &[Parameter], calls:
     let compared = |edges: &[&str]| function.comparisons.iter().any(|c| edge(c, edges));
     let beside_null = function.comparisons.iter().any(|c| lines.contains(&c.line) && edge(c, &["0", "1"]));
     // `if (len == 0) len = strlen(text);`
-    let is_mark = param.uses.iter().any(|used| matches!(used.kind, UseKind::Reassigned))
-        && (compared(&MARKS)
-            || param
-                .uses
-                .iter()
-                .any(|used| matches!(&used.kind, UseKind::Compare { with, .. } if with == "0")));
+    let is_equality = |op: &str| ["==", "!=", "!"].contains(&op);
+    let is_asked = function.comparisons.iter().any(|c| is_equality(&c.op) && edge(c, &MARKS))
+        || param.uses.iter().any(
+            |used| matches!(&used.kind, UseKind::Compare { op, with } if is_equality(op) && with == "0"),
+        );
+    let is_mark = is_asked && param.uses.iter().any(|used| matches!(used.kind, UseKind::Reassigned));
     (param.uses.iter().any(truth) || beside_null || is_mark)
         || (signed && (may_compute_below_zero((function, all), param, calls) || compared(&["0", "1", "-1"])))
 }

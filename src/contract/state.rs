@@ -86,7 +86,7 @@ pub(super) fn unfilled(
         let is_by_others = is_filled(global);
         (is_by_others || fills_itself).then_some((global, is_by_others))
     })?;
-    let who = if is_by_others { "which other functions fill" } else { "which it fills for its next call" };
+    let who = if is_by_others { "which other functions fill" } else { "which it fills itself" };
     let why = match size(library, &global.ty) {
         bytes if bytes > VARIED => format!("its {bytes} bytes are too many for an input"),
         _ => "no input can give it values".to_owned(),

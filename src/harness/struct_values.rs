@@ -1,7 +1,7 @@
 //! `Value` implementations for the flat structs of a library: field by field, without padding. Arrays of characters that
 //! C reads as strings end with a NUL: a string that runs on into the next field is undefined in C, and no sanitizer sees it.
 
-use crate::c::text::passed_members;
+use crate::c::text::{PassedMember, passed_members};
 use crate::contract::parameter_roles::field_ident;
 use crate::libc_facts as libc;
 use crate::rust::pretty::pretty;
@@ -45,24 +45,20 @@ pub fn values_file(library: &Library, records: &BTreeSet<String>, krate: &str) -
     )
 }
 
-/// The names of members that C passes to functions of libc that read them up to a NUL. Those whose bytes C compares up to
-/// a length, such as the magic number of a file, are no strings.
+/// The names of members that C passes to functions of libc that read them up to a NUL. `strncmp` and the like need none.
 fn strings(library: &Library) -> BTreeSet<String> {
-    let (mut strings, mut others) = (BTreeSet::new(), BTreeSet::new());
-    for function in &library.functions {
-        for passed in passed_members(function.text.as_bytes()) {
-            let name = passed.function.trim_start_matches("__builtin_");
-            let is_string = libc::pointer_use(name, passed.position).is_some_and(|used| used.string);
-            if ["memcmp", "bcmp", "strncmp", "strncasecmp"].contains(&name) {
-                others.insert(passed.member);
-            } else if libc::has_format(name) && passed.is_printed
-                || !libc::has_format(name) && is_string && !name.starts_with("strn")
-            {
-                strings.insert(passed.member);
-            }
+    let passed = library.functions.iter().flat_map(|function| passed_members(function.text.as_bytes()));
+    let is_string = |passed: &PassedMember| {
+        let name = passed.function.trim_start_matches("__builtin_");
+        let used = libc::pointer_use(name, passed.position);
+        match passed.is_printed.filter(|_| libc::has_format(name)) {
+            Some(is_printed) => is_printed,
+            // Where no literal is a format, one may stand in a macro.
+            None if libc::has_format(name) => used.is_none_or(|used| !used.writes),
+            None => used.is_some_and(|used| used.string) && !name.starts_with("strn"),
         }
-    }
-    strings.difference(&others).cloned().collect()
+    };
+    passed.filter(is_string).map(|passed| passed.member).collect()
 }
 
 /// Ends the strings in an array of characters, or in an array of such arrays.

@@ -286,6 +286,12 @@ pub fn leaves_errno(name: &str) -> bool {
         || plain(name).strip_suffix(['f', 'l']).and_then(|name| TABLE.get(name)).is_some_and(is_quiet)
 }
 
+/// Whether it is a system call, or leads to one, whose failure `errno` explains. Those that print are not among them.
+pub fn reports_errno(name: &str) -> bool {
+    use Effect::{Descriptors, Files, Network, Processes};
+    matches!(effect(name), Some(Descriptors | Files | Network | Processes))
+}
+
 /// Whether it returns a new block that the harness's allocation ledger records.
 pub fn allocates(name: &str) -> bool {
     has(name, Mark::Allocates)

@@ -1,7 +1,6 @@
 //! Signatures: the one in C, and the inner Rust function's, which the contract determines.
 
 use super::c_numbers::with_rust_numbers;
-use crate::c::bindgen_names::bindgen_name;
 use crate::contract::slots::slots;
 use crate::contract::types::{Contract, Returns, Signature as Style};
 use crate::symbol::{Function, Library, TypeKind};
@@ -89,7 +88,9 @@ fn clean(name: &str) -> String {
             // As parameters, these would be patterns of the prelude.
             | "Some" | "None" | "Ok" | "Err"
     );
-    if reserved { format!("{name}_") } else { bindgen_name(name) }
+    // The parser takes it for a name, but Rust 2024 does not.
+    let reserved = reserved || name == "gen" || syn::parse_str::<Ident>(name).is_err();
+    if reserved { format!("{name}_") } else { name.to_owned() }
 }
 
 /// The type, with Rust's own names of numbers, and `ffi::` before bindgen's names.

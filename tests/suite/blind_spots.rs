@@ -148,7 +148,7 @@ fn a_variable_that_only_others_fill_is_no_reason_to_trust_its_zeros() {
     assert!(reason.contains("`table`, which other functions fill"), "{reason}");
     let json = repo.run(&["list", "--format", "json"]).ok().json("list");
     let row = json["symbols"].as_array().unwrap().iter().find(|row| row["symbol"] == "intern").unwrap();
-    assert!(row.to_string().contains("`names`, which it fills for its next call"), "{row:#}");
+    assert!(row.to_string().contains("`names`, which it fills itself"), "{row:#}");
 }
 
 #[test]

@@ -19,6 +19,18 @@ unsigned sum(const unsigned char *slice, size_t len) {
     return n;
 }
 int slice(int a, int b) { return a < b ? a : b; }
+uint32_t u32(const uint8_t *p) { return p[0] | (uint32_t)p[1] << 8; }
+int answer(int value, int *ret) { *ret = value / 2; return value > 3; }
+int locals(const int *args, int *effects, int oracle, int *subject, int reader, int writer) {
+    *effects = *args / 3;
+    *subject = reader < writer;
+    return oracle > 7;
+}
+int others(int *world, int slot, int value, int *parts, int table, const char *text, int data, int m) {
+    *world = slot < value;
+    *parts = (int)strlen(text) + (table < data);
+    return m > 2;
+}
 int str = 3;
 int str_of(int add) { return str + add; }
 int opt_cost(int kind, const char *value) {
@@ -84,7 +96,10 @@ fn ordinary_names_and_null_break_no_build_and_no_port() {
         .json("contract-check");
     let checked: Vec<&str> =
         json["symbols"].as_array().unwrap().iter().map(|row| row["symbol"].as_str().unwrap()).collect();
-    for name in ["option_id", "slot_alive", "name_first", "sum", "slice", "str_of", "clamped"] {
+    for name in [
+        "option_id", "slot_alive", "name_first", "sum", "slice", "str_of", "clamped", "u32", "answer",
+        "locals", "others",
+    ] {
         assert!(checked.contains(&name), "{name}: {json:#}");
     }
     for row in json["symbols"].as_array().unwrap() {

@@ -10,8 +10,9 @@ pub struct PassedMember {
     /// Position of the argument, from 0.
     pub position: usize,
     pub member: String,
-    /// Whether the last string literal before it, taken for a format, prints it whole: `%s` without a precision.
-    pub is_printed: bool,
+    /// Whether the first string literal before it, taken for a format, prints it whole: `%s` without a precision. `None` if
+    /// there is none.
+    pub is_printed: Option<bool>,
 }
 
 /// The members, or elements of them, that a C text passes to functions by name.
@@ -26,9 +27,10 @@ pub fn passed_members(text: &[u8]) -> Vec<PassedMember> {
         let arguments = arguments(&tokens[at + 2..]);
         for (position, argument) in arguments.iter().enumerate() {
             let Some(member) = member(argument) else { continue };
-            let format = (0..position).rev().find_map(|at| Some((at, text_of(arguments[at])?)));
+            let format = (0..position).find_map(|at| Some((at, text_of(arguments[at])?)));
+            let is_whole = |conversion: &str| conversion.ends_with('s') && !conversion.contains('.');
             let is_printed =
-                format.is_some_and(|(at, text)| conversions(&text).nth(position - at - 1) == Some("%s"));
+                format.map(|(at, text)| conversions(&text).nth(position - at - 1).is_some_and(is_whole));
             all.push(PassedMember { function: pair[0].text.to_string(), position, member, is_printed });
         }
     }
@@ -109,12 +111,12 @@ mod tests {
     #[test]
     fn a_format_says_what_is_printed_whole() {
         let text = r#"printf("%d%% of %-8s: %.4s %*d %s" " %c\n", p->n, p->name, p->magic, p->w, p->x, p->last, p->tag[0])"#;
-        let printed = passed_members(text.as_bytes()).into_iter().filter(|one| one.is_printed);
+        let printed = passed_members(text.as_bytes()).into_iter().filter(|one| one.is_printed == Some(true));
         let printed: Vec<String> = printed.map(|one| one.member).collect();
-        assert_eq!(printed, ["last"]);
+        assert_eq!(printed, ["name", "last"]);
         let scanned = passed_members(br#"snprintf(p->to, sizeof p->to, "%s=%lu", q->key, q->value)"#);
         let scanned: Vec<_> = scanned.into_iter().map(|one| (one.member, one.is_printed)).collect();
-        let wanted = [("to", false), ("to", false), ("key", true), ("value", false)];
+        let wanted = [("to", None), ("to", None), ("key", Some(true)), ("value", Some(false))];
         assert_eq!(scanned, wanted.map(|(member, is)| (member.to_owned(), is)));
     }
 }

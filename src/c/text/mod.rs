@@ -18,7 +18,7 @@ mod surface;
 pub use body::body;
 pub use comments::without_comments;
 pub use literals::{integers, literals, quoted_by, strings};
-pub use members::passed_members;
+pub use members::{PassedMember, passed_members};
 pub use surface::Surface;
 
 use crate::digest::sha256;

@@ -139,7 +139,7 @@ impl Rules for CString {
             of_c: match slot.nullable() {
                 true => slot.unless_null(read),
                 // C may be given null where it does not look at it.
-                false => quote!(if #name.is_null() { c"" } else { #read }),
+                false => quote!(if #name.is_null() { <&core::ffi::CStr>::default() } else { #read }),
             },
             to_c: slot.pointer(&quote!(), &quote!(|s| s.as_ptr()), &quote!(#name.as_ptr())),
             argument: slot.borrowed(false, text),

@@ -91,13 +91,13 @@ impl Rules for FixedArray {
             Direction::In => Safe {
                 ty: syn::parse_quote!(&[#target; #len]),
                 // C may be given null where it does not look at it.
-                of_c: quote!((#name as *const [#target; #len]).as_ref().unwrap_or(&core::mem::zeroed())),
+                of_c: quote!((#name as *const [#target; #len]).as_ref().unwrap_or(const { &unsafe { core::mem::zeroed::<[#target; #len]>() } })),
                 to_c: quote!(#name.as_ptr() as _),
                 argument: quote!(<&[_; _]>::try_from(#region.slice()).expect(#why)),
             },
             Direction::Out | Direction::InOut => Safe {
                 ty: syn::parse_quote!(&mut [#target; #len]),
-                of_c: quote!((#name as *mut [#target; #len]).as_mut().unwrap_or(&mut core::mem::zeroed())),
+                of_c: quote!(&mut *(#name as *mut [#target; #len])),
                 to_c: quote!(#name.as_mut_ptr() as _),
                 argument: quote!(<&mut [_; _]>::try_from(#region.slice_mut()).expect(#why)),
             },

@@ -110,7 +110,9 @@ impl Rules for Pointer {
                 of_c: match nullable {
                     true => quote!((#name as *const #target).as_ref()),
                     // C may be given null where it does not look at it.
-                    false => quote!((#name as *const #target).as_ref().unwrap_or(&core::mem::zeroed())),
+                    false => {
+                        quote!((#name as *const #target).as_ref().unwrap_or(const { &unsafe { core::mem::zeroed::<#target>() } }))
+                    }
                 },
                 to_c: slot.pointer(
                     &quote!(),
@@ -123,7 +125,7 @@ impl Rules for Pointer {
                 ty: slot.optional(syn::parse_quote!(&mut #target)),
                 of_c: match nullable {
                     true => quote!((#name as *mut #target).as_mut()),
-                    false => quote!((#name as *mut #target).as_mut().unwrap_or(&mut core::mem::zeroed())),
+                    false => quote!(&mut *(#name as *mut #target)),
                 },
                 to_c: slot.pointer(
                     &quote!(.as_deref_mut()),

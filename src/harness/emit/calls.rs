@@ -32,8 +32,8 @@ impl Emitter<'_> {
 
     /// The effects, read from the memory after the call.
     fn collect(&self) -> TokenStream {
-        let ret = self.has_ret().then(|| quote!(ret,));
-        let errno = self.compares_errno().then(|| quote!(errno,));
+        let ret = self.has_ret().then(|| quote!(__ret,));
+        let errno = self.compares_errno().then(|| quote!(__errno,));
         let outs = self.slots.iter().filter(|s| s.is_effect()).map(|slot| {
             let (name, region) = (slot.name, slot.region());
             match slot.nullable() {
@@ -77,7 +77,7 @@ impl Emitter<'_> {
             Returns::Value => (
                 quote!(let mut slot = None;),
                 quote!(slot = Some(#call);),
-                quote!(let ret = slot.expect("the guard says that the call returned");),
+                quote!(let __ret = slot.expect("the guard says that the call returned");),
             ),
             Returns::StaticString => (
                 quote!(let (mut text, mut size) = (core::ptr::null::<core::ffi::c_char>(), 0);),
@@ -92,7 +92,7 @@ impl Emitter<'_> {
                         return Err(Broke("it returns a text that is no constant".into()));
                     }
                     // SAFETY: so many bytes were read just now.
-                    let ret = (!text.is_null()).then(|| unsafe { core::slice::from_raw_parts(text.cast::<u8>(), size) }.to_vec());
+                    let __ret = (!text.is_null()).then(|| unsafe { core::slice::from_raw_parts(text.cast::<u8>(), size) }.to_vec());
                 },
             ),
             Returns::Handle | Returns::Address => (
@@ -111,13 +111,13 @@ impl Emitter<'_> {
                     quote!(let mut table = crate::runtime::memory::Table::<#element>::with_room(#elements);),
                     // SAFETY: the contract says that C returns null or so many elements.
                     quote!(unsafe { table.read(#call as *const #element) };),
-                    quote!(let ret = table.content();),
+                    quote!(let __ret = table.content();),
                 )
             }
         };
         let errno = self.compares_errno();
-        let read = errno.then(|| quote!(errno = guard::errno();));
-        let declare = errno.then(|| quote!(let mut errno = 0;));
+        let read = errno.then(|| quote!(__errno = guard::errno();));
+        let declare = errno.then(|| quote!(let mut __errno = 0;));
         let (enter, leave) = (self.enter("C"), self.leave("C"));
         let (begin, end) = (self.begin(true), self.end());
         let (draw, drawn) = (self.draw(), self.drawn());
@@ -198,7 +198,7 @@ impl Emitter<'_> {
         let call = self.watched(quote!({ let __port = crate::runtime::heap::port(); #call }));
         let is_no_constant = self.is_no_constant();
         let no_constant = Literal::byte_string(b"a text that is no constant");
-        let read = self.compares_errno().then(|| quote!(let errno = guard::errno();));
+        let read = self.compares_errno().then(|| quote!(let __errno = guard::errno();));
         // What finds out where a pointer leads may change `errno`.
         let is_read = matches!(self.contract.returns, Returns::Handle | Returns::Address);
         let take = match (self.contract.returns, style) {
@@ -213,14 +213,14 @@ impl Emitter<'_> {
                 quote! {
                     let mut table = crate::runtime::memory::Table::<#element>::with_room(#elements);
                     let found = #call as *const #element;
-                    let ret = { let __port = crate::runtime::heap::port(); unsafe { table.read(found) }; table.content() };
+                    let __ret = { let __port = crate::runtime::heap::port(); unsafe { table.read(found) }; table.content() };
                 }
             }
             (Returns::Nothing, _) => quote!(#call;),
-            (Returns::Value, _) => quote!(let ret = #call;),
+            (Returns::Value, _) => quote!(let __ret = #call;),
             // The sanitizer reports text that is already freed.
             (Returns::StaticString, Style::Safe) => quote! {
-                let ret = {
+                let __ret = {
                     let __port = crate::runtime::heap::port();
                     match #call {
                         Some(text) if #is_no_constant(text.as_ptr()) => Some(#no_constant.to_vec()),
@@ -230,7 +230,7 @@ impl Emitter<'_> {
             },
             (Returns::StaticString, Style::C) => quote! {
                 let text = #call;
-                let ret = match text.is_null() {
+                let __ret = match text.is_null() {
                     true => None,
                     false if #is_no_constant(text) => Some(#no_constant.to_vec()),
                     false => Some(unsafe { core::ffi::CStr::from_ptr(text) }.to_bytes().to_vec()),

@@ -31,18 +31,18 @@ impl Emitter<'_> {
             Returns::Nothing | Returns::Memory => None,
             Returns::Table(_) => {
                 let element = self.element();
-                Some(quote!(ret: Option<Vec<#element>>,))
+                Some(quote!(__ret: Option<Vec<#element>>,))
             }
-            Returns::Value => Some(quote!(ret: #ret,)),
-            Returns::StaticString => Some(quote!(ret: Option<Vec<u8>>,)),
-            Returns::Handle => Some(quote!(ret: bool,)),
-            Returns::Address => Some(quote!(ret: crate::runtime::memory::Led,)),
+            Returns::Value => Some(quote!(__ret: #ret,)),
+            Returns::StaticString => Some(quote!(__ret: Option<Vec<u8>>,)),
+            Returns::Handle => Some(quote!(__ret: bool,)),
+            Returns::Address => Some(quote!(__ret: crate::runtime::memory::Led,)),
         };
         let outs = self.slots.iter().filter(|s| s.is_effect()).map(|slot| {
             let (name, element) = (slot.name, slot.element());
             quote!(#name: Option<Vec<#element>>)
         });
-        let errno = self.compares_errno().then(|| quote!(errno: i32,));
+        let errno = self.compares_errno().then(|| quote!(__errno: i32,));
         let globals = self.globals_field("Held");
         let trace = self.trace_field();
         let (drawn, blocks) = (self.drawn_field(), self.blocks_field());
@@ -53,7 +53,7 @@ impl Emitter<'_> {
         let ret = match self.contract.returns {
             Returns::Nothing | Returns::Memory => None,
             Returns::Table(_) => Some(quote! {
-                match (&oracle.ret, &subject.ret) {
+                match (&oracle.__ret, &subject.__ret) {
                     (None, None) => {}
                     (Some(a), Some(b)) => {
                         if let Some(at) = a.iter().zip(b).position(|(a, b)| !a.same(b)) {
@@ -63,13 +63,13 @@ impl Emitter<'_> {
                     _ => return Some("returned pointer".into()),
                 }
             }),
-            Returns::Value => Some(quote!(if !oracle.ret.same(&subject.ret) {
+            Returns::Value => Some(quote!(if !oracle.__ret.same(&subject.__ret) {
                 return Some("return value".into());
             })),
-            Returns::StaticString => Some(quote!(if oracle.ret != subject.ret {
+            Returns::StaticString => Some(quote!(if oracle.__ret != subject.__ret {
                 return Some("returned string".into());
             })),
-            Returns::Handle | Returns::Address => Some(quote!(if oracle.ret != subject.ret {
+            Returns::Handle | Returns::Address => Some(quote!(if oracle.__ret != subject.__ret {
                 return Some("returned pointer".into());
             })),
         };
@@ -85,7 +85,7 @@ impl Emitter<'_> {
             }
         });
         let errno = self.compares_errno().then(|| {
-            quote!(if oracle.errno != subject.errno {
+            quote!(if oracle.__errno != subject.__errno {
                 return Some("errno".into());
             })
         });
@@ -100,18 +100,18 @@ impl Emitter<'_> {
             Returns::Nothing | Returns::Memory => None,
             Returns::Table(_) => Some(quote!(parts.push((
                 "returned table".into(),
-                effects.ret.as_ref().map_or("NULL".into(), |t| show_slice(t)),
+                effects.__ret.as_ref().map_or("NULL".into(), |t| show_slice(t)),
             ));)),
-            Returns::Value => Some(quote!(parts.push(("return value".into(), effects.ret.show()));)),
+            Returns::Value => Some(quote!(parts.push(("return value".into(), effects.__ret.show()));)),
             Returns::StaticString => Some(quote!(parts.push((
                 "returned string".into(),
-                effects.ret.as_ref().map_or("NULL".into(), |s| show_slice(s)),
+                effects.__ret.as_ref().map_or("NULL".into(), |s| show_slice(s)),
             ));)),
             Returns::Handle => Some(quote!(parts.push((
                 "return value".into(),
-                if effects.ret { "a handle" } else { "NULL" }.to_owned(),
+                if effects.__ret { "a handle" } else { "NULL" }.to_owned(),
             ));)),
-            Returns::Address => Some(quote!(parts.push(("return value".into(), effects.ret.shown()));)),
+            Returns::Address => Some(quote!(parts.push(("return value".into(), effects.__ret.shown()));)),
         };
         let outs = self.slots.iter().filter(|s| s.is_effect()).map(|slot| {
             let (name, label) = (slot.name, slot.label);
@@ -119,11 +119,11 @@ impl Emitter<'_> {
             let text = if one { quote!(m[0].show()) } else { quote!(show_slice(m)) };
             quote!(if let Some(m) = &effects.#name { parts.push((#label.into(), #text)); })
         });
-        let show = quote!(parts.push(("errno".into(), effects.errno.to_string())););
+        let show = quote!(parts.push(("errno".into(), effects.__errno.to_string())););
         let errno = match (self.contract.errno, self.compares_errno()) {
             (true, _) => Some(show),
             // C never touches `errno` here: show it only if the port changed it.
-            (false, true) => Some(quote!(if effects.errno != guard::errno_on_entry() { #show })),
+            (false, true) => Some(quote!(if effects.__errno != guard::errno_on_entry() { #show })),
             (false, false) => None,
         };
         let globals = self.globals_left();
@@ -134,22 +134,22 @@ impl Emitter<'_> {
     /// Everything that `differs` compares, as a record. The pattern names every field, so that a forgotten field
     /// does not compile.
     pub(super) fn record(&self) -> TokenStream {
-        let ret = self.has_ret().then(|| quote!(ret,));
-        let errno = self.compares_errno().then(|| quote!(errno,));
+        let ret = self.has_ret().then(|| quote!(__ret,));
+        let errno = self.compares_errno().then(|| quote!(__errno,));
         let outs: Vec<_> = self.slots.iter().filter(|s| s.is_effect()).collect();
         let names = outs.iter().map(|slot| slot.name);
         let put_ret = match self.contract.returns {
             Returns::Nothing | Returns::Memory => None,
             Returns::Table(_) => {
-                Some(quote!(__record.put("returned table", crate::erased::hashed_all(ret.as_deref()));))
+                Some(quote!(__record.put("returned table", crate::erased::hashed_all(__ret.as_deref()));))
             }
-            Returns::Value => Some(quote!(__record.put("return value", crate::erased::hashed(ret));)),
+            Returns::Value => Some(quote!(__record.put("return value", crate::erased::hashed(__ret));)),
             Returns::StaticString => {
-                Some(quote!(__record.put("returned string", crate::erased::hashed_all(ret.as_deref()));))
+                Some(quote!(__record.put("returned string", crate::erased::hashed_all(__ret.as_deref()));))
             }
-            Returns::Handle => Some(quote!(__record.put("return value", crate::erased::hashed(ret));)),
+            Returns::Handle => Some(quote!(__record.put("return value", crate::erased::hashed(__ret));)),
             Returns::Address => Some(
-                quote!(__record.put("return value", crate::erased::hashed_all(Some(ret.place.as_bytes())));),
+                quote!(__record.put("return value", crate::erased::hashed_all(Some(__ret.place.as_bytes())));),
             ),
         };
         let put_outs = outs.iter().map(|slot| {
@@ -157,7 +157,7 @@ impl Emitter<'_> {
             quote!(__record.put(#label, crate::erased::hashed_all(#name.as_deref()));)
         });
         let put_errno =
-            self.compares_errno().then(|| quote!(__record.put("errno", crate::erased::hashed(errno));));
+            self.compares_errno().then(|| quote!(__record.put("errno", crate::erased::hashed(__errno));));
         let (globals, put_globals) = (self.globals_named(), self.record_globals());
         let (trace, put_trace) = (self.trace(), self.record_trace());
         let (drawn, put_drawn) = (self.drawn_name(), self.record_drawn());

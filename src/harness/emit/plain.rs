@@ -109,12 +109,12 @@ impl Emitter<'_> {
     pub(super) fn left(&self) -> TokenStream {
         let ret = match self.contract.returns {
             Returns::Nothing | Returns::Memory => None,
-            Returns::Value => Some(quote!(effects.ret.plain())),
+            Returns::Value => Some(quote!(effects.__ret.plain())),
             Returns::Table(_) | Returns::StaticString => {
-                Some(quote!(effects.ret.as_ref().map_or(Plain::Null, |list| plain_slice(list))))
+                Some(quote!(effects.__ret.as_ref().map_or(Plain::Null, |list| plain_slice(list))))
             }
-            Returns::Handle => Some(quote!(effects.ret.plain())),
-            Returns::Address => Some(quote!(Plain::Bytes(effects.ret.place.clone().into_bytes()))),
+            Returns::Handle => Some(quote!(effects.__ret.plain())),
+            Returns::Address => Some(quote!(Plain::Bytes(effects.__ret.place.clone().into_bytes()))),
         };
         let ret = ret.map(|ret| quote!(parts.push(("return".to_owned(), #ret));));
         let outs = self.slots.iter().filter(|s| s.is_effect()).map(|slot| {
@@ -124,7 +124,7 @@ impl Emitter<'_> {
             quote!(if let Some(m) = &effects.#name { parts.push((#label.to_owned(), #plain)); })
         });
         let errno =
-            self.contract.errno.then(|| quote!(parts.push(("errno".to_owned(), effects.errno.plain()));));
+            self.contract.errno.then(|| quote!(parts.push(("errno".to_owned(), effects.__errno.plain()));));
         let globals = (!self.contract.globals.is_empty())
             .then(|| quote!(parts.push((#GLOBALS.to_owned(), __state().plain_left(&effects.__globals)));));
         let (calls, drawn, blocks) = (self.calls_made(), self.drawn_parts(), self.blocks_left());

@@ -54,7 +54,7 @@ impl Emitter<'_> {
     /// argument, because no other place can be compared.
     pub(super) fn pointer(&self, is_c: bool) -> TokenStream {
         if self.contract.returns == Returns::Handle {
-            return quote!(let ret = !slot.is_null(); world.adopt(slot, NAME););
+            return quote!(let __ret = !slot.is_null(); world.adopt(slot, NAME););
         }
         let places = self.slots.iter().filter(|s| s.is_memory()).map(|slot| {
             let (region, label) = (slot.region(), slot.label);
@@ -69,18 +69,18 @@ impl Emitter<'_> {
                 let by = if is_c { quote!(ByC) } else { quote!(ByPort) };
                 quote! {
                     let constant = (#content, crate::runtime::memory::Returned::#by);
-                    let ret = world.place(slot as usize, &[#(#places),*], constant);
+                    let __ret = world.place(slot as usize, &[#(#places),*], constant);
                 }
             }
             (None, true) => quote! {
-                let Some(ret) = crate::runtime::memory::place(slot as usize, &[#(#places),*]) else {
+                let Some(__ret) = crate::runtime::memory::place(slot as usize, &[#(#places),*]) else {
                     return Err(Broke("it returns a pointer into no argument".into()));
                 };
-                let ret = crate::runtime::memory::Led::to(ret);
+                let __ret = crate::runtime::memory::Led::to(__ret);
             },
             (None, false) => quote! {
-                let ret = crate::runtime::memory::place(slot as usize, &[#(#places),*]);
-                let ret = crate::runtime::memory::Led::to(ret.unwrap_or_else(|| "elsewhere".into()));
+                let __ret = crate::runtime::memory::place(slot as usize, &[#(#places),*]);
+                let __ret = crate::runtime::memory::Led::to(__ret.unwrap_or_else(|| "elsewhere".into()));
             },
         }
     }

@@ -143,15 +143,17 @@ unsafe fn give(base: *mut u8, layout: Layout, within: Option<Within>) {
 static EMPTY: AtomicUsize = AtomicUsize::new(0);
 
 /// An unreadable address for an empty region, aligned for any type. Each region gets another one, so that a
-/// pointer shows which region it belongs to. It is the address of a page, because small numbers are no pointers.
+/// pointer shows which region it belongs to. It is no small number, because these are no pointers, and as far as `AROUND`
+/// nothing can be accessed either.
 fn nowhere() -> *mut u8 {
     const APART: usize = 32;
+    const AROUND: usize = 1 << 20;
     static NO_ACCESS: LazyLock<usize> = LazyLock::new(|| {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         // SAFETY: a new mapping, which stays.
-        let at = unsafe { libc::mmap(std::ptr::null_mut(), PAGE, libc::PROT_NONE, flags, -1, 0) };
-        assert!(at != libc::MAP_FAILED, "there is no room for a page");
-        at as usize
+        let at = unsafe { libc::mmap(std::ptr::null_mut(), AROUND + PAGE + AROUND, libc::PROT_NONE, flags, -1, 0) };
+        assert!(at != libc::MAP_FAILED, "there is no room for addresses");
+        at as usize + AROUND
     });
     let number = EMPTY.fetch_add(1, Ordering::Relaxed) % (PAGE / APART);
     (*NO_ACCESS + APART * number) as *mut u8
