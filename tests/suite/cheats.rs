@@ -30,7 +30,7 @@ fn a_harness_that_is_tampered_with_judges_nothing() {
         // Rust against Rust, C against C, a constant.
         (HARNESS, "ffi::twice as *const", "port_instead as *const"),
         (HARNESS, "::sum::twice(", "::ffi::twice("),
-        (HARNESS, "let ret = ", "let ret = 0 * "),
+        (HARNESS, "let __ret = ", "let __ret = 0 * "),
         // Only inputs that pass, and none at all.
         (
             HARNESS,
