@@ -13,7 +13,7 @@ pub fn sets_errno(index: &LibraryIndex, function: &Function) -> bool {
 
 /// Whether `errno` says nothing of the function: libc's `atoi` and `sqrt` change it on some arguments as a side effect, and
 /// a port need not call them. Calls that open, read or write files report failure through `errno`.
-pub fn leaves_any_errno(index: &LibraryIndex, function: &Function) -> bool {
+pub fn errno_says_nothing(index: &LibraryIndex, function: &Function) -> bool {
     let externs = || index.reached(function).flat_map(|reached| &reached.externs);
     let may_change = |name: &String| {
         libc::only_computes(name) && !libc::leaves_errno(name) && !libc::allocates(name) && !libc::frees(name)
@@ -37,7 +37,7 @@ mod tests {
                 ..function("one")
             };
             let library = Library { functions: vec![one], ..Library::default() };
-            leaves_any_errno(&LibraryIndex::of(&library), &library.functions[0])
+            errno_says_nothing(&LibraryIndex::of(&library), &library.functions[0])
         };
         assert!(of(&["atoi"], &[]) && of(&["sqrt"], &[]) && of(&["memcpy", "atof"], &[]));
         assert!(!of(&[], &[]) && !of(&["memcpy", "malloc", "free"], &[]) && !of(&["read"], &[]));

@@ -8,7 +8,7 @@ use crate::c::entries::Entries;
 use crate::c::mutants::table;
 use crate::c::own_copies::OwnCopy;
 use crate::c::signatures::{Passed, Signature};
-use crate::contract::errno::leaves_any_errno;
+use crate::contract::errno::errno_says_nothing;
 use crate::rust::shims::candidate;
 use crate::symbol::{CType, Function, Library, LibraryIndex, TypeKind};
 
@@ -135,7 +135,7 @@ pub(super) fn functions(library: &Library, entries: &Entries, candidates: Candid
             of_result.1,
             floats.0,
             floats.1,
-            u8::from(leaves_any_errno(&index, function))
+            u8::from(errno_says_nothing(&index, function))
         );
     }
     let all = library.functions.len();

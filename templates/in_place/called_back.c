@@ -42,8 +42,8 @@ void implfuzz_keep_signature(const char *name, uintptr_t address, size_t size)
 }
 
 /*
- * Whether code of the driver is there, and none that it has of a header. Its functions may call each other in ways that no
- * signature tells.
+ * Whether the driver's own code is there; its copies of functions from headers belong to the library. The driver's functions
+ * may call each other in ways that no signature tells.
  */
 static int is_of_driver(uintptr_t code)
 {
@@ -253,7 +253,7 @@ static void add_memory(const unsigned char *stack)
         if (now != before)
             add_change(&changes, STATE->judged_stack + at, now);
     }
-    if (!implfuzz_functions[STATE->judged_function].leaves_errno)
+    if (!implfuzz_functions[STATE->judged_function].errno_says_nothing)
         add((uint64_t)errno, CALLED_MEMORY);
 }
 

@@ -161,7 +161,7 @@ enum difference implfuzz_compare(const struct implfuzz_function *function, const
     }
     if (places->excuse != NONE)
         return DIFFERS_MEMORY;
-    return c->error != own->error && !function->leaves_errno ? DIFFERS_ERRNO : SAME;
+    return c->error != own->error && !function->errno_says_nothing ? DIFFERS_ERRNO : SAME;
 }
 
 enum difference implfuzz_compare_ends(struct places *places)

@@ -95,8 +95,8 @@ struct implfuzz_function {
     /* What is judged, from number 0; NULL where there is nothing. */
     void *const *candidates;
     size_t count;
-    /* C does not set errno, but calls what may leave any value there. */
-    unsigned leaves_errno;
+    /* C calls what may change errno as a side effect, and nothing whose result it is. */
+    unsigned errno_says_nothing;
 };
 
 /* Where a function begins: in a unit that has a copy of it. */
@@ -571,7 +571,7 @@ void implfuzz_patch_driver(int are_noticed);
 /* How many functions the driver has, and where one begins. */
 size_t implfuzz_driver_functions(void);
 unsigned char *implfuzz_driver_function(size_t at);
-/* Whether a function of the driver is a copy of one of the library, of a header: copies are judged. */
+/* Whether it is the driver's copy of a function of the library, from a header: such copies are judged. */
 int implfuzz_is_of_library(const unsigned char *address);
 /* Finds room for the code of functions that are barred. */
 void implfuzz_entries_make(void);

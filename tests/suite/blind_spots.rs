@@ -1,7 +1,7 @@
 //! Wrong ports at places that a harness once did not reach: null where a role has no null, lengths beyond the `max` of an
 //! enumeration, variables that only other functions fill, `errno` behind a handle, and seeds that come too late (`chance.rs`).
 
-use crate::support::{Repo, plant};
+use crate::support::Repo;
 
 const LIBRARY: &str = "\
 #include <stdint.h>
@@ -65,12 +65,7 @@ unsigned emit(const unsigned char *in, size_t n, int (*put)(const void *data, si
 ";
 
 fn grade(repo: &Repo, stubs: &str, (symbol, port): (&str, &str)) -> (String, String) {
-    let mut module = stubs.to_owned();
-    plant(&mut module, symbol, port).unwrap_or_else(|| panic!("{symbol} has no stub"));
-    repo.write("rust/src/spots.rs", &module);
-    let json =
-        repo.run(&["verify", symbol, "--runs", "4000", "--seconds", "5", "--format", "json"]).json("verify");
-    let row = &json["symbols"][0];
+    let row = repo.judged(("spots", stubs), symbol, port);
     (row["grade"].as_str().unwrap().to_owned(), row["reason"].to_string())
 }
 

@@ -20,6 +20,7 @@ const HEADER: &str = "\
 struct vec { void *items; size_t len, cap; };
 int vec_shrink(struct vec *v);
 int header_length(const char *text);
+int level_of(double d, char **unused);
 void log_use(void (*use)(int level), int least);
 void log_event(int level);
 int node_count(const struct node *head, int (*visit)(void *data, int value), void *data);
@@ -37,6 +38,13 @@ int vec_shrink(struct vec *v) {
 int header_length(const char *text) {
     int n = atoi(text);
     return n < 0 ? 0 : n;
+}
+int level_of(double d, char **unused) {
+    (void)unused;
+    int n = (int)d;
+    if (n < 0) return -1;
+    if (n > 99) return 99;
+    return n;
 }
 static unsigned total;
 void log_default(int level) { total += (unsigned)level; }
@@ -79,6 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         log_use(data[at] % 3 == 1 ? other : NULL, data[at] / 2);
         log_event(data[at]);
         head = node_push(head, data[at]);
+        sum += (unsigned)level_of(data[at] % 8 ? data[at] + at / 64.0 : 1e30, NULL);
     }
     sum += (unsigned)node_each(head, is_odd, &sum) + (unsigned)node_count(head, is_odd, &sum);
     for (struct node *next; head; head = next) {
@@ -109,6 +118,15 @@ const PORTS: &[(&str, &str)] = &[
         n = if minus { n.saturating_sub(digit) } else { n.saturating_add(digit) };
     }
     (n as i32).max(0)
+}",
+    ),
+    (
+        "level_of",
+        "pub unsafe fn level_of(d: f64, unused: *mut *mut ::core::ffi::c_char) -> i32 {
+    match d as i32 {
+        n if n < 0 => -1,
+        n => n.min(99),
+    }
 }",
     ),
     (
@@ -210,6 +228,10 @@ fn side_effects_refute_no_right_port_and_hide_no_wrong_one() {
     for row in json["symbols"].as_array().unwrap() {
         assert_eq!(row["grade"], "verified", "{row:#}");
     }
+    // The branch that C takes only where it is undefined counts as not reached: no candidate ran there.
+    let json = repo.run(&["verify", "level_of", "--seconds", "2", "--format", "json"]).json("verify");
+    let branches = &json["symbols"][0]["proofs"]["branches"]["yes"];
+    assert_eq!((&branches["reached"], &branches["total"]), (&json!(3), &json!(4)), "{json:#}");
     write(
         &repo,
         &stubs,

@@ -1,7 +1,7 @@
 //! What functions on handles return: pointers into memory of earlier calls, new nodes and new texts are compared with all
 //! that lies behind them, and a text that a handle keeps is the caller's on both sides or on neither.
 
-use crate::support::{Repo, plant};
+use crate::support::Repo;
 
 const LIBRARY: &str = "\
 #include <stdlib.h>
@@ -219,26 +219,15 @@ const PORTS: &[(&str, &str, &str, &str)] = &[
     ("option_set", SET, "(*o).value = (&raw mut (*o).store).cast()", "(*o).value = text.cast_mut()"),
 ];
 
-fn grade(repo: &Repo, stubs: &str, symbol: &str, port: &str) -> (String, String) {
-    let mut module = stubs.to_owned();
-    plant(&mut module, symbol, port).unwrap_or_else(|| panic!("{symbol} has no stub"));
-    repo.write("rust/src/results.rs", &module);
-    let run = ["verify", symbol, "--runs", "4000", "--seconds", "5", "--format", "json"];
-    let json = repo.run(&run).json("verify");
-    let row = &json["symbols"][0];
-    (row["grade"].as_str().unwrap().to_owned(), json.to_string())
-}
-
 #[test]
-#[ignore = "a minute: cargo test --test suite handle_results -- --ignored"]
 fn what_lies_behind_a_result_is_compared() {
     let repo = Repo::of(&[("results.c", LIBRARY)]);
     let stubs = repo.read("rust/src/results.rs");
     for (symbol, right, from, to) in PORTS {
-        let (grade_of_right, told) = grade(&repo, &stubs, symbol, right);
-        assert_eq!(grade_of_right, "weak", "{symbol}: {told}");
+        let row = repo.judged(("results", &stubs), symbol, right);
+        assert_eq!(row["grade"], "weak", "{row:#}");
         assert_eq!(right.matches(from).count(), 1, "{symbol}: {from}");
-        let (grade_of_wrong, told) = grade(&repo, &stubs, symbol, &right.replace(from, to));
-        assert_eq!(grade_of_wrong, "refuted", "{symbol} with {to:?}: {told}");
+        let row = repo.judged(("results", &stubs), symbol, &right.replace(from, to));
+        assert_eq!(row["grade"], "refuted", "{symbol} with {to:?}: {row:#}");
     }
 }

@@ -1,7 +1,7 @@
 //! Functions on handles: each is judged inside a call sequence that constructs and destroys the handle. Right ports
 //! pass; ports that leave a wrong state, leak or free twice are refuted; C never differs from itself.
 
-use crate::support::{Repo, plant};
+use crate::support::Repo;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -259,12 +259,8 @@ fn constants_that_functions_on_handles_return_are_compared() {
     }}
 }}"
         );
-        let mut module = stubs.clone();
-        plant(&mut module, "pal_row", &port).unwrap();
-        repo.write("rust/src/pal.rs", &module);
-        let quick = ["verify", "pal_row", "--runs", "3000", "--seconds", "5", "--format", "json"];
-        let json = repo.run(&quick).json("verify");
-        assert_eq!(json["symbols"][0]["grade"], grade, "{returned}: {json:#}");
+        let row = repo.judged(("pal", &stubs), "pal_row", &port);
+        assert_eq!(row["grade"], grade, "{returned}: {row:#}");
     }
     // What lies behind a string is nothing of it.
     for (odd, grade) in [("c\"odd\"", "weak"), ("c\"od\"", "refuted")] {
@@ -274,12 +270,8 @@ fn constants_that_functions_on_handles_return_are_compared() {
     if k & 1 == 0 {{ c\"even\".as_ptr().cast_mut() }} else {{ {odd}.as_ptr().cast_mut() }}
 }}"
         );
-        let mut module = stubs.clone();
-        plant(&mut module, "pal_label", &port).unwrap();
-        repo.write("rust/src/pal.rs", &module);
-        let quick = ["verify", "pal_label", "--runs", "3000", "--seconds", "5", "--format", "json"];
-        let json = repo.run(&quick).json("verify");
-        assert_eq!(json["symbols"][0]["grade"], grade, "{odd}: {json:#}");
+        let row = repo.judged(("pal", &stubs), "pal_label", &port);
+        assert_eq!(row["grade"], grade, "{odd}: {row:#}");
     }
 }
 

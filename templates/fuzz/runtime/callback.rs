@@ -100,7 +100,7 @@ impl Seen {
         seen
     }
 
-    /// With the bytes there, of which the next argument may say how many they are; with `is_length`, it says so.
+    /// Adds the bytes there. The next argument may be their number; with `is_length`, it is.
     pub fn with_run(mut self, at: *const c_void, bytes: usize, is_length: bool) -> Self {
         if matches!(self.place, Place::Null | Place::Token(_)) {
             return self;

@@ -143,8 +143,8 @@ unsafe fn give(base: *mut u8, layout: Layout, within: Option<Within>) {
 static EMPTY: AtomicUsize = AtomicUsize::new(0);
 
 /// An unreadable address for an empty region, aligned for any type. Each region gets another one, so that a
-/// pointer shows which region it belongs to. It is no small number, because these are no pointers, and as far as `AROUND`
-/// nothing can be accessed either.
+/// pointer shows which region it belongs to. A picture would take no small number for a pointer. `AROUND` bytes on both
+/// sides cannot be accessed either.
 fn nowhere() -> *mut u8 {
     const APART: usize = 32;
     const AROUND: usize = 1 << 20;

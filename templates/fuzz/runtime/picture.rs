@@ -17,7 +17,7 @@ const TEXT: usize = 512;
 /// A copy of all memory that can be reached from some pieces of memory.
 #[derive(Debug, Clone)]
 pub struct Picture {
-    /// The first pieces are the roots: handles, structs of the caller, pointers that came back.
+    /// The first pieces are the roots: handles, structs of the caller, returned pointers.
     pieces: Vec<Copied>,
     roots: usize,
     index: PieceIndex,

@@ -296,7 +296,7 @@ impl World {
             Source::Room(n) => vec![0x5a; usize::from(*n)],
             Source::Earlier(k) => self.earlier(*k),
         };
-        // Empty memory has no room behind which a field may point.
+        // The field leads to one byte where the content is empty.
         let memory = if content.is_empty() { vec![0] } else { content.clone() };
         let region = if self.padded { Region::padded(&memory) } else { Region::exact(&memory) };
         // SAFETY: both fields are in the handle's memory, which is as long as its type.

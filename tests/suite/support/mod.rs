@@ -114,6 +114,15 @@ impl Repo {
         repo
     }
 
+    /// What `verify` says of this port in the place of its stub; `stubs` is the text of its module without ports.
+    pub fn judged(&self, (module, stubs): (&str, &str), symbol: &str, port: &str) -> serde_json::Value {
+        let mut text = stubs.to_owned();
+        plant(&mut text, symbol, port).unwrap_or_else(|| panic!("{symbol} has no stub"));
+        self.write(&format!("rust/src/{module}.rs"), &text);
+        let quick = ["verify", symbol, "--runs", "4000", "--seconds", "5", "--format", "json"];
+        self.run(&quick).json("verify")["symbols"][0].clone()
+    }
+
     pub fn root(&self) -> &Path {
         self.dir.path()
     }
