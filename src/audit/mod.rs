@@ -10,8 +10,8 @@ mod manifest;
 mod own_crate;
 mod attributes;
 mod paths;
-mod tokens;
-mod words;
+mod token_shapes;
+mod refused_tokens;
 mod shape;
 
 #[cfg(test)]
@@ -121,7 +121,7 @@ fn items_with(
     allowed: &Allowed,
 ) -> AuditReport {
     shape::check(candidate, allowed, items, &mut problems);
-    words::check(candidate, allowed, items, &mut problems);
+    refused_tokens::check(candidate, allowed, items, &mut problems);
     let own: Vec<(usize, String)> =
         problems.list.iter().map(|problem| (problem.line, problem.reason.clone())).collect();
     for (line, (rule, reason)) in allowed.around.refused_items.iter() {

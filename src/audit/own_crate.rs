@@ -3,7 +3,7 @@
 
 use super::allowed_names::Refusal;
 use super::paths::refused_import;
-use super::words::problems_beside;
+use super::refused_tokens::problems_beside;
 use crate::rust::item::{self, item_name, mentions, use_leaves};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::ToTokens;

@@ -7,7 +7,13 @@ use minijinja::{Environment, UndefinedBehavior, Value};
 use std::path::Path;
 
 /// Earlier names of templates, with those of today.
-const RENAMED: [(&str, &str); 2] = [("crash.j2", "c_fault.j2"), ("enhancer.j2", "repair.j2")];
+const RENAMED: [(&str, &str); 5] = [
+    ("crash.j2", "c_fault.j2"),
+    ("enhancer.j2", "repair.j2"),
+    ("prototyper.j2", "port.j2"),
+    ("rules.j2", "port_rules.j2"),
+    ("symbol.j2", "function.j2"),
+];
 
 /// Templates by their names.
 #[derive(Debug)]
@@ -84,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_file_under_the_earlier_name_of_a_template_is_an_error_that_says_the_new_one() {
-        for (old, new) in [("crash.j2", "c_fault.j2"), ("enhancer.j2", "repair.j2")] {
+        for (old, new) in RENAMED {
             let dir = tempfile::tempdir().unwrap();
             std::fs::write(dir.path().join(old), "own").unwrap();
             let error = Templates::load(&BUILT_IN, Some(dir.path())).unwrap_err();

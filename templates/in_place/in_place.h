@@ -5,7 +5,7 @@
  *   places.c      where all of this lies
  *   memory.c      the arena, from which the library and the program allocate
  *   track.c       which pages a call writes, and what was in them
- *   pages.c       puts memory back, and compares it
+ *   compare_pages.c   puts memory back, and compares it
  *   rust_heap.c   what ports allocate for themselves
  *   constants.c   the named constants of the program
  *   entries.c     patches the entries of functions; trampoline_*.S leads from there to the judge
@@ -13,7 +13,7 @@
  *   candidate.c   calls a candidate on a stack of its own, and takes back control whatever it does
  *   call_time_limit.c   how long a candidate may run
  *   judge.c       one judged call
- *   compare.c     what a candidate leaves, beside what C left
+ *   compare_call.c   compares what a candidate leaves with what C left: the result, the stack, `errno`; memory is above
  *   nans.c        which words that differ are NaNs
  *   calls.c       which calls are judged
  *   branches.c    counts the branches that C takes in calls that are judged
@@ -458,7 +458,7 @@ void implfuzz_open(unsigned char *start, size_t bytes);
 /* Between judged calls: the kernel may write to all of the arena. */
 void implfuzz_open_arena(void);
 
-/* pages.c */
+/* compare_pages.c */
 void implfuzz_pages_make(void);
 void implfuzz_keep_after(void);
 void implfuzz_put_back_before(void);
@@ -505,7 +505,7 @@ void implfuzz_add_excused(struct places *places, enum excuse excuse, const unsig
 /* How two words differ that may be pointers: those of memory may be any, a result is what its function says. */
 enum excuse implfuzz_excuse(uint64_t c, uint64_t own, int moved, enum result kind);
 
-/* compare.c */
+/* compare_call.c */
 /* What is compared beside the pages. */
 struct picture {
     struct result_registers result;

@@ -30,11 +30,11 @@ const BUILT_IN: [(&str, &str); 13] = [
     ("feasibility.j2", include_str!("../../../templates/prompts/feasibility.j2")),
     ("analyzer.j2", include_str!("../../../templates/prompts/analyzer.j2")),
     ("target.j2", include_str!("../../../templates/prompts/target.j2")),
-    ("rules.j2", include_str!("../../../templates/prompts/rules.j2")),
+    ("port_rules.j2", include_str!("../../../templates/prompts/port_rules.j2")),
     ("library.j2", include_str!("../../../templates/prompts/library.j2")),
-    ("symbol.j2", include_str!("../../../templates/prompts/symbol.j2")),
+    ("function.j2", include_str!("../../../templates/prompts/function.j2")),
     ("memory.j2", include_str!("../../../templates/prompts/memory.j2")),
-    ("prototyper.j2", include_str!("../../../templates/prompts/prototyper.j2")),
+    ("port.j2", include_str!("../../../templates/prompts/port.j2")),
     ("repair.j2", include_str!("../../../templates/prompts/repair.j2")),
 ];
 
@@ -94,7 +94,7 @@ impl Question<'_> {
             Self::Analyze { .. } => "analyzer_rules.j2",
             Self::Target { .. } => "target_rules.j2",
             Self::Crash { .. } | Self::Feasibility { .. } => "fault_rules.j2",
-            Self::Prototype | Self::Enhance { .. } => "rules.j2",
+            Self::Prototype | Self::Enhance { .. } => "port_rules.j2",
         }
     }
 
@@ -158,7 +158,7 @@ impl Templates {
                 let values = context!(c, reply_problem, told, args, explanation, sites, candidate);
                 self.0.render("feasibility.j2", values)
             }
-            Question::Prototype => self.0.render("prototyper.j2", context!(c, reply_problem, memory)),
+            Question::Prototype => self.0.render("port.j2", context!(c, reply_problem, memory)),
             Question::Enhance { candidate, feedback, repeated } => {
                 let feedback = feedback.text.as_str();
                 self.0.render(
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn own_templates_replace_the_built_in_ones() {
         let dir = tempfile::tempdir().unwrap();
-        fs_err::write(dir.path().join("rules.j2"), "Be exact.").unwrap();
+        fs_err::write(dir.path().join("port_rules.j2"), "Be exact.").unwrap();
         let own = Templates::load(Some(dir.path())).unwrap();
         let prompt = own.prompt(&context(), &Question::Prototype, None, "", 1, 10).unwrap();
         assert_eq!(prompt.system[0].text, "Be exact.");
@@ -308,13 +308,13 @@ mod tests {
     #[test]
     fn a_wrong_template_is_an_error_with_its_name() {
         let dir = tempfile::tempdir().unwrap();
-        fs_err::write(dir.path().join("prototyper.j2"), "{% if %}").unwrap();
+        fs_err::write(dir.path().join("port.j2"), "{% if %}").unwrap();
         let error = Templates::load(Some(dir.path())).unwrap_err();
-        assert!(error.to_string().contains("prototyper.j2"), "{error}");
-        fs_err::write(dir.path().join("prototyper.j2"), "{{ c.signatur }}").unwrap();
+        assert!(error.to_string().contains("port.j2"), "{error}");
+        fs_err::write(dir.path().join("port.j2"), "{{ c.signatur }}").unwrap();
         let templates = Templates::load(Some(dir.path())).unwrap();
         let error = templates.prompt(&context(), &Question::Prototype, None, "", 1, 10).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Config);
-        assert!(error.to_string().contains("prototyper.j2"), "{error}");
+        assert!(error.to_string().contains("port.j2"), "{error}");
     }
 }

@@ -6,7 +6,7 @@
 use super::allowed_names::{self, Refusal};
 use super::attributes;
 use super::paths::{self, How};
-use super::tokens::{
+use super::token_shapes::{
     begins_call_of_macro, bound, interior, is_colon, is_marks, is_parenthesis, is_plain, is_semicolon, path,
 };
 use super::{Allowed, Candidate, Problems, Rule};
