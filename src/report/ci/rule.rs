@@ -56,7 +56,7 @@ impl Rule {
     pub(super) fn explanation(self) -> &'static str {
         match self {
             Self::Refuted => {
-                "An input shows a difference between the port and the C original, or a proof failed. \
+                "An input shows a difference between the port and the C original, or the linkage proof rejects it. \
                  Correct the port, then run `cargo implfuzz verify` on it."
             }
             Self::Audit => {
