@@ -52,10 +52,11 @@ const PORT: &str = "unsafe {
 
 const HEAD: &str = "# What a judged call costs
 
-Written by `cargo bench --bench judged_call -- --write`. A driver allocates the given amount of memory and calls a
-function that writes to four pages of it. *judged* is the time that judging adds to one such call: the tool saves and
-restores memory, runs the port, and compares both results. *fork* is the time to fork a child process that writes to
-four pages of the same amount of memory and exits.
+`cargo bench --bench judged_call -- --write` wrote this page. It measures judging *in place*, at the calls that a
+[driver](drivers.md) makes: here a driver allocates the given amount of memory and calls a function that writes to four
+pages of it. *judged* is the time that judging adds to one such call: the tool saves and restores memory, runs the port,
+and compares both results. *fork* is the time to fork a child process that writes to four pages of the same amount of
+memory and exits.
 
 ";
 

@@ -241,7 +241,7 @@ impl Bench {
             "## Throughput\n\nExecutions per second of processor time under libFuzzer, for inputs with at most the given number of bytes, {rounds} rounds.\n\n\
              - `executions/s`: this tool, as `verify` runs it.\n\
              - `no sanitizer`: the same harness, allocators, coverage and `Cargo.toml`, but without ASan, UBSan and the guard (the code that catches crashes of C).\n\
-             - `cargo fuzz`: a hand-written thin target with `arbitrary` that calls C and the port and compares the results \
+             - `cargo fuzz`: a hand-written cargo-fuzz target that decodes its input with `arbitrary`, calls C and the port, and compares the results \
              ([benches/peer](https://github.com/cargo-implfuzz/cargo-implfuzz/tree/main/benches/peer)), built by `cargo fuzz build` with its defaults ({}). It checks less than this tool: \
              its C is built without sanitizers, and it compares only return values.\n\n\
              | function | bytes | executions/s | no sanitizer | `cargo fuzz` | ratio to no sanitizer | ratio to `cargo fuzz` |\n|---|--:|--:|--:|--:|--:|--:|\n",
@@ -304,8 +304,8 @@ impl Bench {
         }
         let [own, one_of_few, one_of_many, all_of_many] = times.map(median);
         format!(
-            "## From an edit to a running target\n\nWall time from the change of a constant in a port to a runnable binary, {rounds} rounds. \
-             This tool builds one binary, with ASan and UBSan, that has the harnesses of the functions that were judged so far; \
+            "## From an edit to a runnable binary\n\nWall time from the change of a constant in a port to a runnable binary, {rounds} rounds. \
+             This tool builds one binary, with ASan and UBSan, which contains the harnesses of all functions judged so far; \
              `cargo fuzz` builds one target, or all.\n\n\
              | what is built | s |\n|---|--:|\n\
              | this tool, {} harnesses in one binary | {few:.2} |\n\
@@ -324,7 +324,7 @@ impl Bench {
         let mut text = String::from(
             "## Mutants\n\n`contract --check` of one function. `first` is the time of the first run, which builds the mutants of C; `again` is the \
              time of a second run, for which they are already built. Both include opening the repository and a run of C against itself. \
-             `judging` is the time for running the mutants alone.\n\n\
+             `judging` counts only the time for which the mutants run.\n\n\
              | function | mutants | killed | first, s | again, s | judging, s |\n|---|--:|--:|--:|--:|--:|\n",
         );
         for symbol in MUTATED {

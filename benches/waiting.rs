@@ -97,7 +97,7 @@ fn head(Work { functions, latency, accept }: Work) -> String {
     format!(
         "# Waiting for models\n\n\
          `cargo bench --bench waiting -- --write` wrote this page. It measures `port --all` on {functions} generated functions that do not call each \
-         other, with a local server that gives a correct port to every prompt after {} s, and with acceptance runs of {accept} s.\n\n\
+         other, with a local server that answers every prompt with a correct port after {} s, and with acceptance runs of {accept} s.\n\n\
          - *asked*: the sum of the durations of all model calls.\n\
          - *waiting*: the time during which at least one model call was open and no computing step ran or waited for a core.\n\
          - *computing*: the rest of the run time.\n\

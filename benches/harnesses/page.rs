@@ -57,7 +57,7 @@ fn in_place(libraries: &[Value]) -> String {
     let older = match &older[..] {
         [] => String::new(),
         older => format!(
-            " The rows of {} are older than the [fuzzing for single functions](drivers.md#how-well-a-driver-tests-each-function).",
+            " These were measured before the tool had [fuzzing for single functions](drivers.md#how-well-a-driver-tests-each-function): {}.",
             older.join(", ")
         ),
     };
@@ -103,8 +103,8 @@ fn new_drivers(libraries: &[Value]) -> String {
     }
     format!(
         "\n## New drivers\n\n\
-         The same with the driver that [`drivers --new`](drivers.md#a-new-driver) writes, unedited. It is fuzzed for a minute.\n\n\
-         - **called**: functions that the driver calls. **C crashes or hangs**: inputs on which C crashes or hangs, because the driver does what no program would do.\n\n\
+         This table shows the same measurements with the driver that [`drivers --new`](drivers.md#a-new-driver) writes, unedited and fuzzed for a minute.\n\n\
+         - **called**: functions that the driver calls. **C crashes or hangs**: number of inputs on which C crashes or hangs, because the driver makes calls that no program would make. **reached**: number of functions that the driver calls, directly or through other functions. **share**: the share of all functions that it reaches.\n\n\
          `cargo bench --bench harnesses -- --new-driver --write [PACKAGE...]` writes this table.\n\n\
          | library | functions | called | C crashes or hangs | reached | share | in place | either | C differs |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|--:|\n{rows}"
@@ -141,12 +141,12 @@ fn learned(libraries: &[Value]) -> String {
     format!(
         "\n## Contracts learned from calls\n\n\
          [`contract --learn`](contracts.md#correcting-contracts-from-observed-calls) with the drivers of the table \"In place\", fuzzed for a minute. The harnesses of the functions whose contracts changed are measured before and after.\n\n\
-         - **watched**: functions whose calls were watched. **borne out**: roles that the C text suggests or calls show, and that no call contradicts. **roles**, **functions**: roles that calls changed, and functions with such a change.\n\
+         - **watched**: functions whose calls were watched. **confirmed**: roles that the C text suggests or that calls show, and that no call contradicts. **roles**, **functions**: roles that calls changed, and functions with such a change.\n\
          - **new**, **withdrawn**: functions that got a contract, and functions that lost one, because calls contradict it and show nothing better; drivers judge these.\n\
-         - **worked before**, **worked after**: of the functions with a change, those with a working harness. **worse**: those with a working harness before, and none after, because calls contradict their earlier contracts, although these harnesses worked.\n\
-         - **safe**, **C's**: signatures that became safe, and signatures that became C's, because a parameter that was taken for a length is none.\n\n\
+         - **worked before**, **worked after**: of the functions with a change, those with a working harness. **worse**: those whose earlier harness worked, but whose earlier contract the calls contradict, and that now have no working harness.\n\
+         - **safe**, **C's**: signatures that became safe, and signatures that became C's, because a parameter that was taken for a length is not one.\n\n\
          `cargo bench --bench harnesses -- --learned --write [PACKAGE...]` writes this table; the changes are in the data file.\n\n\
-         | library | watched | borne out | roles | functions | new | withdrawn | worked before | worked after | worse | safe | C's |\n\
+         | library | watched | confirmed | roles | functions | new | withdrawn | worked before | worked after | worse | safe | C's |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n{rows}"
     )
 }

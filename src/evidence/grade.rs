@@ -75,7 +75,7 @@ const VOLATILE: &str = "C accesses volatile or atomic memory, and the order of a
 const EXITS: &str = "exit";
 
 /// The end of the harness's reason for an input on which C writes where the contract says that it only reads.
-const CONSTANT: &str = ", which the contract takes for constant";
+const CONSTANT: &str = ", which the contract declares constant";
 
 /// The beginning of the shortcoming of a port that calls functions which still run as C.
 const CALLS_C: &str = "calls C: ";
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(rejected, "C accepts 50 % of the inputs");
         let ended = short(|stats, _| stats.rejected = vec![("exit".into(), 3), ("shift".into(), 9)]);
         assert_eq!(ended, "C ends the program on 3 inputs, which only drivers can judge");
-        let changes = "changes `p`, which the contract takes for constant";
+        let changes = "changes `p`, which the contract declares constant";
         let changed = short(|stats, _| stats.rejected = vec![(format!("it {changes}"), 1)]);
         assert_eq!(changed, format!("the contract is wrong: C {changes}"));
         assert_eq!(short(|_, p| p.kills = Measured::default()), "mutants of C: unmeasured");

@@ -88,8 +88,8 @@ impl Server {
         self.run(&["context"], vec![one.0.symbol], context).await
     }
 
-    /// How a function may be called, and which of its effects are compared.
-    #[tool(annotations(read_only_hint = true, open_world_hint = false))]
+    /// How a function may be called, and which of its effects are compared. Brings generated files up to date.
+    #[tool(annotations(read_only_hint = false, destructive_hint = false, open_world_hint = false))]
     async fn contract(&self, one: Parameters<One>, context: RequestContext<RoleServer>) -> CallToolResult {
         self.run(&["contract"], vec![one.0.symbol], context).await
     }

@@ -99,7 +99,7 @@ fn what_c_writes_is_compared_however_it_gets_there() {
     let of = |at: usize| (json["symbols"][at]["grade"].clone(), json["symbols"][at]["reason"].to_string());
     let [(post, why), (put, cell), (tally, total)] = [0, 1, 2].map(of);
     assert_eq!(post, "weak", "{why}");
-    let wrong = "the contract is wrong: C changes `ready`, which the contract takes for constant";
+    let wrong = "the contract is wrong: C changes `ready`, which the contract declares constant";
     assert!(why.contains(wrong), "{why}");
     assert_eq!((put, tally), ("refuted".into(), "refuted".into()), "{cell} {total}");
     assert!(cell.contains("`cell[0]`") && total.contains("global `total`"), "{cell} {total}");

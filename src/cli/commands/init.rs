@@ -43,7 +43,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     });
     session.screen.result("init", &value, || {
         let mut text = format!(
-            "{} in {}: {judgeable} with a harness, {} not judged yet, {unsupported} not portable\n",
+            "{} in {}: {judgeable} with a harness, {} without, {unsupported} not portable\n",
             count(functions, "function"),
             count(project.library.units.len(), "C file"),
             project.planned.len() - judgeable,

@@ -128,7 +128,7 @@ impl Emitter<'_> {
         let checks = self.bounded(|label| quote!(Broke(format!("it writes outside of `{}`", #label))));
         // Where C changes it, the contract is wrong, and what else changes there is not compared.
         let frozen = self.frozen(|label| {
-            quote!(Broke(format!("it changes `{}`, which the contract takes for constant", #label)))
+            quote!(Broke(format!("it changes `{}`, which the contract declares constant", #label)))
         });
         quote! {
             // SAFETY: the original, or a mutant of it with the same signature.

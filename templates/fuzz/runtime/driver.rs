@@ -166,7 +166,7 @@ pub(super) fn judge_args<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -
             }
             drop(subject);
             if guard::held() > held && leaks(Of::<C>::FUNCTION, args) {
-                return found("leak", "the port keeps memory that C gives back".into(), Vec::new());
+                return found("leak", "the port leaks memory that C frees".into(), Vec::new());
             }
             Judged::Same
         }

@@ -58,7 +58,7 @@ impl Category {
             ),
             Self::Leak => (
                 "leak",
-                "The port keeps memory that C gives back: no `leak`, `forget` or `into_raw` without its counterpart.",
+                "The port leaks memory that C frees: no `leak`, `forget` or `into_raw` without its counterpart.",
             ),
             Self::SystemCall => (
                 "system call",
