@@ -8,7 +8,8 @@ use crate::evidence::status::{Checked, NOTES, Trouble, status};
 use crate::platform::workspace::{find_root, nothing_on_trial};
 use crate::report::{ci, printable};
 
-/// Find ports that are unjudged, stale, refuted, audit-rejected or below the accepted grade, without building or running anything
+/// Find ports that are unjudged, stale, refuted, rejected by the audit, missing, a stub again, or graded below `check.least`,
+/// without building or running anything
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Symbols, modules such as rust/src/sum.rs, or C files [default: all]

@@ -9,7 +9,7 @@ use serde_json::json;
 /// The program whose arguments are completed. No shell lets another program complete the arguments of `cargo`.
 const PROGRAM: &str = "cargo-implfuzz";
 
-/// Print a script with which a shell completes the arguments of `cargo-implfuzz`
+/// Print a shell completion script for `cargo-implfuzz`
 ///
 /// `cargo-implfuzz` takes the same arguments as `cargo implfuzz`.
 #[derive(Debug, clap::Args)]

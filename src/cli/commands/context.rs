@@ -9,10 +9,10 @@ use crate::project::init;
 use crate::report::printable;
 use serde_json::{Value, json};
 
-/// Show the prompt that `port` would send for a function; no model is asked
+/// Show the prompt that `port` would send for a function, without asking a model
 ///
-/// It has the rules for ports, the C text, the contract, the types and the callees: what a person or a coding agent needs to
-/// write the port. For a function that has a port, the prompt is that of `port --redo`.
+/// The prompt contains the rules for ports, the C text, the contract, the types and the callees: what a person or a coding
+/// agent needs to write the port. For a function that has a port, the prompt is that of `port --redo`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]

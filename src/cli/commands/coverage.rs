@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 ///
 /// Replays the inputs of the last campaign, the boundary inputs and the kept counterexamples in a build with coverage
 /// counters. Coverage of C counts each direction of a branch; coverage of Rust counts blocks, such as the arms of a `match`.
-/// For a function without a harness, it counts what the calls of drivers reach in C.
+/// For a function without a harness, the command counts the parts of C that the calls of drivers reach.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]

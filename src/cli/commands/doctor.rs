@@ -10,7 +10,7 @@ use crate::report::{ask_yes_no, checks};
 use serde_json::{Value, json};
 use std::io::IsTerminal;
 
-/// Check for required tools and install what is missing
+/// Check for required tools and show how to install what is missing
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Install missing tools after asking

@@ -29,7 +29,7 @@ enum What {
         /// List C faults instead: inputs on which C crashes, hangs or disagrees with itself
         #[arg(long)]
         c_bugs: bool,
-        /// With --c-bugs: list only C faults on which a model has this opinion, which the tool has not checked
+        /// With --c-bugs: list only C faults that a model has judged in this way; the tool has not checked the model's opinion
         #[arg(long, value_enum, value_name = "WHAT", requires = "c_bugs")]
         verdict: Option<Said>,
     },
@@ -39,7 +39,7 @@ enum What {
         id: i64,
     },
     /// Run the input of a finding through the C original and the current port; the exit code is 10 if they still differ and
-    /// 13 if a C fault is still there
+    /// 13 if a C fault still occurs
     Replay {
         /// Number of the finding, as `findings list` shows it
         id: i64,

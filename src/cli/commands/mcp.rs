@@ -3,7 +3,7 @@
 use crate::cli::session::Session;
 use crate::error::{ExitCode, Result};
 
-/// Offer this tool to editors and agents: a server of the Model Context Protocol on standard input and output
+/// Run a Model Context Protocol (MCP) server for editors and agents on standard input and output
 ///
 /// An editor or agent starts it, in the repository or with `-C DIR`. Its tools are the commands with which an agent ports
 /// functions: list, status, context, contract, check, verify, findings, explain and agent-guide. None of them writes a port.

@@ -36,7 +36,7 @@ enum What {
 /// Selects lessons; without any option, all of them.
 #[derive(Debug, Default, clap::Args)]
 struct Filter {
-    /// Select lessons whose key contains this text; numbers in it are ignored
+    /// Select lessons whose key (the normalised text of the failure) contains this text; numbers are ignored
     #[arg(long, value_name = "TEXT")]
     key: Option<String>,
     /// Select lessons learned from this function alone

@@ -25,8 +25,9 @@ use std::path::Path;
 
 /// Show, check, edit or approve contracts
 ///
-/// Shows each role with the C line that it was inferred from. With --check, compares the C original with itself, which must show
-/// no difference, and with mutants, copies of it with one small change each, which the harness should detect.
+/// Shows each role with the C line that it was inferred from. With --check, runs the harness on the C original against itself,
+/// which must show no difference, and then on mutants (copies of the C original with one small change each), which the harness
+/// should kill.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]

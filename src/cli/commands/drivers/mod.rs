@@ -31,14 +31,14 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("judged").args(["check", "ports"]).multiple(true)))]
 pub struct Args {
-    /// With --check or --ports: judge only these functions, on the inputs of earlier runs; give --seconds to fuzz first. --check
-    /// then also lists the mutants that no call kills
+    /// With --check or --ports: judge only these functions, on the inputs of earlier runs; add --seconds to fuzz first. With
+    /// SYMBOL, --check also lists the mutants that no call kills
     #[arg(value_name = "SYMBOL", requires = "judged")]
     symbols: Vec<String>,
     /// Fuzz each driver for N seconds [default: drivers.seconds]
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
-    /// Run mutants of each C function at the calls that the drivers make to it, and count the mutants that are detected; in
+    /// Run mutants of each C function at the calls that the drivers make to it, and count the mutants that they kill; in
     /// addition to the fuzzing, this takes up to drivers.function_seconds for each function and driver
     #[arg(long)]
     check: bool,

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// Write the files that a service needs to fuzz the ports continuously
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Folder to write [default: in the git repository, oss-fuzz or .clusterfuzzlite]
+    /// Folder to write [default: in the git repository, `oss-fuzz` for OSS-Fuzz and `.clusterfuzzlite` for ClusterFuzzLite]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// E-mail address to which reports go [default: git's user.email; ClusterFuzzLite needs none]

@@ -42,8 +42,8 @@ pub struct Args {
     /// Port functions again; keep the old port unless the new one is accepted with a grade that is no worse
     #[arg(long)]
     redo: bool,
-    /// With --redo: only functions whose ports have `unsafe` code; keep the old port unless the new one has less of it and
-    /// a grade that is no worse
+    /// With --redo: port again only functions whose ports have `unsafe` code; keep the old port unless the new one has less of
+    /// it and a grade that is no worse
     #[arg(long, requires = "redo")]
     safer: bool,
     /// First let a model write drivers for functions that have no harness and that no driver reaches, as `drivers --write` does

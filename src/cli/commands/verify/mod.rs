@@ -36,7 +36,7 @@ use std::collections::BTreeSet;
 pub struct Args {
     #[command(flatten)]
     which: Which,
-    /// Select stale, unjudged and audit-rejected ports
+    /// Select ports that are stale, unjudged or rejected by the audit
     #[arg(long, group = "Which")]
     stale: bool,
     /// Judge only part I of N, to share the work among N machines
