@@ -116,9 +116,9 @@ impl Budget {
         !self.aside.is_empty() && later.check(&prompt.symbol, worst(prompt, prices)).is_ok()
     }
 
-    /// Whether another symbol could still ask for as much as `prompt` does: only the limit of one symbol is in its way.
+    /// Whether another symbol could still ask for as much as `prompt` does, once the calls under way have ended.
     pub fn admits_others(&self, prompt: &Prompt, prices: &Prices) -> bool {
-        let others = Self { per_symbol: None, ..self.clone() };
+        let others = Self { per_symbol: None, aside: Vec::new(), ..self.clone() };
         others.check(&prompt.symbol, worst(prompt, prices)).is_ok()
     }
 

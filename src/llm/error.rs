@@ -38,6 +38,21 @@ fn excerpt_suffix(excerpt: &str) -> String {
 }
 
 impl ModelError {
+    /// Whether another request may succeed: the provider refuses what this one contains, or its answer to it cannot be read.
+    pub fn is_about_the_request(&self) -> bool {
+        match self {
+            // For instance a prompt that is too long, or that a filter refuses.
+            Self::Status { status, .. } => matches!(status, 400 | 413 | 422),
+            Self::Garbled { .. } => true,
+            Self::Interrupted
+            | Self::Unreachable { .. }
+            | Self::TimedOut { .. }
+            | Self::NoRecording { .. }
+            | Self::Recorded { .. }
+            | Self::Recording { .. } => false,
+        }
+    }
+
     /// What the user can do.
     pub fn advice(&self) -> Option<String> {
         match self {

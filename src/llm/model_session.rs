@@ -180,10 +180,12 @@ impl ModelSession {
         self.unanswered.clear();
     }
 
-    /// Whether the budget that has no room for `prompt` has some for other symbols, which begin with the cheapest model of `role`.
+    /// Whether the budget that has no room for `prompt` has some for other symbols, which begin with the cheapest model of `role`:
+    /// their questions may be much shorter.
     pub fn admits_others(&self, prompt: &Prompt, role: &str) -> bool {
-        let first = Prompt { role: role.into(), max_tokens: self.max_tokens(role, 0), ..prompt.clone() };
-        let chosen = self.chosen(role, 0);
+        let (role, max_tokens) = (role.to_owned(), self.max_tokens(role, 0));
+        let first = Prompt { role, max_tokens, system: Vec::new(), messages: Vec::new(), ..prompt.clone() };
+        let chosen = self.chosen(&first.role, 0);
         chosen.is_some_and(|chosen| self.budget.admits_others(&first, &chosen.settings.prices))
     }
 

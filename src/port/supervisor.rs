@@ -81,6 +81,8 @@ pub struct PortState {
     lost: Option<Lost>,
     counters: Counters,
     visits: BTreeMap<Node, u32>,
+    /// How often the tree changed before the accepted candidate was in it.
+    moves: u32,
     last_key: Option<String>,
     /// Number of consecutive fixes that have left the last failure.
     repeated: u32,
@@ -109,6 +111,7 @@ impl PortState {
             lost: None,
             counters: Counters::default(),
             visits: BTreeMap::new(),
+            moves: 0,
             last_key: None,
             repeated: 0,
             candidates: Vec::new(),
@@ -175,19 +178,22 @@ pub fn apply(state: &mut PortState, outcome: Outcome) {
         Node::Done if outcome == Outcome::TreeMoved => {
             state.next = Step::Audit;
             state.settling = true;
+            state.moves += 1;
         }
         Node::Done | Node::Stop => return,
         node => state.next = came(state, node, outcome),
     }
     let node = Node::from(&state.next);
-    if state.visits(node) >= NODE_VISITS {
+    let visits = if state.settling { state.moves } else { state.visits(node) };
+    if visits >= NODE_VISITS {
         state.next = ended(state, StopReason::Loop(Circle::SameStep(node)));
     }
 }
 
 /// The next step after an outcome of a step.
 fn came(state: &mut PortState, node: Node, outcome: Outcome) -> Step {
-    *state.visits.entry(node).or_default() += 1;
+    // Checks in a changed tree are no attempts: `moves` limits them.
+    *state.visits.entry(node).or_default() += u32::from(!state.settling);
     // A refutation also called both sides; a run that called only one side is vacuous.
     let ran = matches!(outcome, Outcome::Unrefuted | Outcome::Refuted(_));
     let accepting = matches!(outcome, Outcome::AcceptanceUnrefuted | Outcome::AcceptanceRefuted(_));
@@ -210,9 +216,13 @@ fn came(state: &mut PortState, node: Node, outcome: Outcome) -> Step {
             Step::Audit
         }
         (Node::AskPrototyper | Node::AskEnhancer, outcome) => answered(state, outcome),
-        (Node::Audit, Outcome::AuditPassed) => {
+        // What judged the accepted candidate judges it in the changed tree.
+        (Node::Audit, Outcome::AuditPassed) if state.settling => Step::Build,
+        (Node::Audit, Outcome::AuditPassed | Outcome::AuditPassedWithOtherCode) => {
             // A fault that one candidate met says nothing of the next one.
             (state.has_harness, state.lost) = (state.begins_with_harness, None);
+            // What was judged is not what would be recorded, so all of it is judged again.
+            state.settling = false;
             Step::Build
         }
         // After the build the linkage proof reads the object files, which may show what the source did not.
@@ -252,8 +262,12 @@ fn answered(state: &mut PortState, outcome: Outcome) -> Step {
     match outcome {
         Outcome::CandidateReceived(text) => {
             let known = state.candidates.iter().any(|old| old.trim() == text.trim());
+            if known {
+                // The next model sees the last candidate that was judged, which the feedback is about.
+                return ended(state, StopReason::Loop(Circle::SameText));
+            }
             state.candidates.push(text);
-            if known { ended(state, StopReason::Loop(Circle::SameText)) } else { Step::Audit }
+            Step::Audit
         }
         Outcome::ReplyUnusable(problem) => {
             let spent = &mut state.counters.validation_fixes;
@@ -270,6 +284,7 @@ fn answered(state: &mut PortState, outcome: Outcome) -> Step {
         Outcome::ModelTruncated => ended(state, StopReason::ModelTruncated),
         Outcome::ModelRefused => ended(state, StopReason::ModelRefused),
         Outcome::ModelTimedOut => ended(state, StopReason::ModelTimedOut),
+        Outcome::ModelFailed => ended(state, StopReason::ModelFailed),
         _ => Step::Stop(StopReason::Defect),
     }
 }
@@ -321,6 +336,7 @@ fn ended(state: &mut PortState, reason: StopReason) -> Step {
     state.before = Some(reason);
     state.counters = Counters::default();
     state.visits.clear();
+    state.moves = 0;
     state.last_key = None;
     state.repeated = 0;
     state.settling = false;

@@ -42,7 +42,7 @@ pub struct Session<'p> {
     /// The budget allows no further questions.
     pub exhausted: bool,
     /// How many functions in a row were given up because no model answered in time.
-    pub timed_out: u32,
+    pub unanswered: u32,
     /// Stops other threads: set by the user's Ctrl-C, or when the run fails.
     pub stop: Interrupt,
     /// Number of ports that this run has put into the tree.
@@ -75,7 +75,7 @@ impl<'p> Session<'p> {
             transpiler: transpiler.cloned(),
             translated: BTreeMap::new(),
             exhausted: false,
-            timed_out: 0,
+            unanswered: 0,
             tree: 0,
         }
     }

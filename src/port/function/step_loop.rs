@@ -4,10 +4,12 @@
 //! that needs the session is a turn with it, and long work (models, builds, runs) happens between turns.
 
 use crate::error::Result;
+use crate::fuzz::build::fuzz_binary::Built;
 use crate::fuzz::campaign::Budget;
+use crate::judge::LaterBuild;
 use crate::llm::{self, Asker, Chosen, Permit, Prompt};
 use crate::port::function::result::PortResult;
-use crate::port::function::steps::{Room, Ships};
+use crate::port::function::steps::{AfterBuild, Room, Ships};
 use crate::port::function::worker::Worker;
 use crate::port::supervisor::{self, Outcome, SMOKE_EXECUTIONS, Step};
 use crate::verdict::Verdict;
@@ -106,14 +108,23 @@ fn permit(worker: &Worker, prompt: &Prompt) -> Result<Option<(Arc<Chosen>, Permi
 fn build(worker: &Worker) -> Result<Outcome> {
     loop {
         let build = worker.turn(|port, session| port.build(session))?;
-        let place = worker.machine.places.take(&worker.machine.stop)?;
-        let built = worker.compute(|stop| build.run(place.number, stop))?;
-        drop(place);
-        if let Some(outcome) = worker.turn(move |port, session| port.built(session, built))? {
-            return Ok(outcome);
+        let built = build_in_a_place(worker, build)?;
+        match worker.turn(move |port, session| port.built(session, built))? {
+            AfterBuild::Outcome(outcome) => return Ok(outcome),
+            AfterBuild::Again => {}
+            AfterBuild::Elsewhere(errors) => {
+                let build = worker.turn(|port, session| port.build_tree(session))?;
+                let tree = build_in_a_place(worker, build)?;
+                return worker.turn(move |port, session| port.blamed(session, &errors, &tree));
+            }
         }
-        // Another port was put into the tree while this overlay was made.
     }
+}
+
+/// Waits for a build directory and a core, and builds.
+fn build_in_a_place(worker: &Worker, build: LaterBuild) -> Result<Built> {
+    let place = worker.machine.places.take(&worker.machine.stop)?;
+    worker.compute(|stop| build.run(place.number, stop))
 }
 
 /// Runs both sides, with the loop's budget unless another is given.

@@ -246,9 +246,13 @@ fn short_callees(sources: &Sources) -> Vec<String> {
     let function = sources.function;
     let keys: BTreeSet<&SymbolKey> = function.calls.iter().chain(&function.address_taken).collect();
     let others = keys.into_iter().filter(|key| **key != function.key);
-    let mut texts: Vec<&str> =
-        others.filter_map(|key| sources.library.function(key)).map(|callee| callee.text.as_str()).collect();
-    texts.retain(|text| text.len() <= SHORT);
+    let others = others.filter_map(|key| sources.library.function(key));
+    // What Rust cannot call, the port does itself.
+    let most = |callee: &Function| if (sources.callee)(callee).is_none() { SHORT_ONES } else { SHORT };
+    let mut texts: Vec<&str> = others
+        .filter(|callee| callee.text.len() <= most(callee))
+        .map(|callee| callee.text.as_str())
+        .collect();
     texts.sort_by_key(|text| text.len());
     let mut room = SHORT_ONES;
     texts.retain(|text| {

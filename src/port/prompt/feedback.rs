@@ -220,12 +220,12 @@ pub fn refuted_unseen(class: FindingClass) -> Feedback {
     Feedback { category, key: normalised(&format!("hidden {class}")), text }
 }
 
-/// Feedback on a difference that only the build for users shows.
-pub fn refuted_as_shipped(finding: &Finding) -> Feedback {
-    let (class, what) = (finding.class, &finding.what);
+/// Feedback on a difference that only the build for users shows. The inputs of its runs stay hidden, and what the finding says
+/// could tell them.
+pub fn refuted_as_shipped(class: FindingClass) -> Feedback {
     let category = Category::of_finding(class);
     let mut text = format!(
-        "The candidate agrees with the C original in the build for fuzzing, and is refuted ({class}) as it ships: {what}. \
+        "The candidate agrees with the C original in the build for fuzzing, and is refuted ({class}) as it ships. \
          It must do the same in every build, for every order of calls, and without any code of the C function.\n"
     );
     hints(&mut text, &BTreeSet::from([category]));

@@ -90,7 +90,6 @@ impl Feasibility<'_, '_> {
             Ok(text) => text,
             Err(why) => return Ok((opened, Err(why))),
         };
-        opened.1.explain(row.id, (&explanation, None))?;
         let (mut problem, mut last): (Option<String>, Option<String>) = (None, None);
         for attempt in 1..=self.0.models.questions("feasibility", &opened.0.config.limits) {
             let facts = Facts::of(&opened.0, &planned);
@@ -152,6 +151,8 @@ impl Feasibility<'_, '_> {
                 }
             }
         }
+        // Stored only now: a run that ends earlier leaves the question open.
+        opened.1.explain(row.id, (&explanation, None))?;
         Ok((opened, Err(format!("asking about it gave no result: {}", problem.unwrap_or_default()))))
     }
 

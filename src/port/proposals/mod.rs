@@ -73,9 +73,11 @@ pub trait Proposal {
     fn shortcomings(judge: &Judge, planned: &FunctionPlan, adequacy: &Adequacy) -> Result<String>;
 }
 
-/// The key of the decision not to ask again while the C text stays the same.
+/// The key of the decision not to ask again while the C text stays the same. Files may have equal static functions, over
+/// other types.
 pub fn never<P: Proposal>(planned: &FunctionPlan) -> String {
-    format!("no {} {}", P::NOUN, &sha256(&planned.function.text)[..16])
+    let function = &planned.function;
+    format!("no {} {}", P::NOUN, &sha256(&format!("{}\n{}", function.key.0, function.text))[..16])
 }
 
 impl Inquiry<'_> {
@@ -135,6 +137,8 @@ impl Inquiry<'_> {
         mut first: Option<std::result::Result<Reply, String>>,
     ) -> Result<Tried<String>> {
         let (mut last, mut problem): (Option<String>, Option<String>) = (None, None);
+        // A refusal, or a limit of tokens, may be different in the next run.
+        let mut is_answered = false;
         let most = self.models.questions(P::ROLE, &opened.0.config.limits);
         for attempt in 1..=most {
             let (project, store) = &mut opened;
@@ -151,7 +155,8 @@ impl Inquiry<'_> {
                 Ok(reply) => reply,
                 Err(why) => return Ok((opened, Err(why))),
             };
-            let answer = if is_complete(&reply) { P::read(&reply) } else { incomplete() };
+            is_answered = is_complete(&reply);
+            let answer = if is_answered { P::read(&reply) } else { incomplete() };
             let text = match answer {
                 Answer::Text(text) => text,
                 Answer::Unusable(why) => {
@@ -198,7 +203,9 @@ impl Inquiry<'_> {
             }
         }
         let why = first_line(problem.as_deref().unwrap_or_default());
-        self.give_up::<P>(&mut opened, name, why)?;
+        if is_answered {
+            self.give_up::<P>(&mut opened, name, why)?;
+        }
         Ok((opened, Err(format!("no {} after {most} answers; the last one: {why}", P::NOUN))))
     }
 

@@ -56,7 +56,10 @@ fn touched<'p>(
     let is_ported = |planned: &&FunctionPlan| project.ported(&planned.function) == Ported::Yes;
     let mut callers = Vec::new();
     for planned in project.planned.iter().filter(is_ported) {
-        if in_cycle.contains(&planned.function.key) || !judge.ports_called(planned)?.is_disjoint(&names) {
+        // Their own harness changes if the contract of a step of it does.
+        let is_new = names.contains(&ident(&planned.function).to_string());
+        let is_in_cycle = in_cycle.contains(&planned.function.key);
+        if is_new || is_in_cycle || !judge.ports_called(planned)?.is_disjoint(&names) {
             callers.push(planned);
         }
     }

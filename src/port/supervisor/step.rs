@@ -82,6 +82,8 @@ pub enum StopReason {
     ModelTruncated,
     ModelRefused,
     ModelTimedOut,
+    /// The provider refuses this request, or its answer cannot be read.
+    ModelFailed,
     /// The tokens, money or time of the budget are used up.
     Budget,
     /// The port makes no progress.
@@ -105,6 +107,7 @@ impl StopReason {
             | Self::ModelTruncated
             | Self::ModelRefused
             | Self::ModelTimedOut
+            | Self::ModelFailed
             | Self::Budget
             | Self::Defect => false,
         }
@@ -145,8 +148,13 @@ pub enum Outcome {
     ModelRefused,
     /// There was no complete answer in time.
     ModelTimedOut,
+    /// The provider refused this request, or its answer could not be read.
+    ModelFailed,
     #[strum(to_string = "passed")]
     AuditPassed,
+    /// The audit passed, but the accepted candidate now calls other code than when it was judged.
+    #[strum(to_string = "passed")]
+    AuditPassedWithOtherCode,
     #[strum(to_string = "rejected-by-audit")]
     AuditRejected(String),
     Built,
@@ -162,7 +170,7 @@ pub enum Outcome {
     AcceptanceRefuted(String),
     #[strum(to_string = "budget")]
     BudgetExhausted,
-    /// Other ports came into the tree after the accepted candidate's overlay was made.
+    /// The tree has changed since the accepted candidate was spliced: another port came, or someone edited a file.
     TreeMoved,
 }
 

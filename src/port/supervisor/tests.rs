@@ -70,6 +70,7 @@ fn every_edge() {
         (Node::AskPrototyper, O::ModelTruncated, stop(StopReason::ModelTruncated)),
         (Node::AskPrototyper, O::ModelRefused, stop(StopReason::ModelRefused)),
         (Node::AskPrototyper, O::ModelTimedOut, stop(StopReason::ModelTimedOut)),
+        (Node::AskPrototyper, O::ModelFailed, stop(StopReason::ModelFailed)),
         (Node::AskPrototyper, O::BudgetExhausted, stop(StopReason::Budget)),
         (Node::AskPrototyper, O::Built, stop(StopReason::Defect)),
         (Node::AskPrototyper, O::NotTranslated("w".into()), stop(StopReason::Defect)),

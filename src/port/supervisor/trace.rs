@@ -18,7 +18,7 @@ pub fn why(state: &PortState, step: &Step) -> String {
             format!("the candidate {}: {}{again}", lacks(state, *why), fix(state, *why))
         }
         Step::Audit | Step::Build | Step::Smoke | Step::Accept if state.settling => {
-            "it is accepted, but other ports entered the tree meanwhile: it is checked again there".into()
+            "it is accepted, but other ports entered the tree, or files changed, meanwhile: it is checked again there".into()
         }
         Step::Audit => "a new candidate: nothing is built before the audit".into(),
         Step::Build => "the audit found nothing".into(),
@@ -89,6 +89,7 @@ fn why_stopped(state: &PortState, reason: StopReason) -> String {
         StopReason::ModelTruncated => "the reply was cut off".into(),
         StopReason::ModelRefused => "the model refused".into(),
         StopReason::ModelTimedOut => "the model did not answer in time".into(),
+        StopReason::ModelFailed => "the provider refused the request, or its answer could not be read".into(),
         StopReason::Budget => "the budget has no room for the next call".into(),
         StopReason::Loop(Circle::SameText) => "the candidate repeats an earlier one".into(),
         StopReason::Loop(Circle::SameFailure) => {

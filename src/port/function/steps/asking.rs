@@ -57,13 +57,18 @@ impl<'p> FunctionPort<'p> {
         let (rank, traced) = self.traced();
         models.heard(store, *reporter, &self.planned.function, &exchange, rank, traced)?;
         if exchange.reply.is_ok() {
-            session.timed_out = 0;
+            session.unanswered = 0;
         }
         if exchange.longer().is_some() {
             return Ok(Outcome::ModelTruncated);
         }
         let reply = match exchange.reply {
-            Err(error @ ModelError::TimedOut { .. }) => return Ok(self.unanswered(session, &error)),
+            Err(error @ ModelError::TimedOut { .. }) => {
+                return Ok(self.unanswered(session, &error, Outcome::ModelTimedOut));
+            }
+            Err(error) if error.is_about_the_request() => {
+                return Ok(self.unanswered(session, &error, Outcome::ModelFailed));
+            }
             reply => reply?,
         };
         self.model.clone_from(&reply.model);
@@ -79,13 +84,13 @@ impl<'p> FunctionPort<'p> {
         Ok(outcome)
     }
 
-    fn unanswered(&mut self, session: &mut Session<'p>, error: &ModelError) -> Outcome {
+    fn unanswered(&mut self, session: &mut Session<'p>, error: &ModelError, outcome: Outcome) -> Outcome {
         self.trouble = match error.advice() {
             Some(advice) => format!("{error}; {advice}"),
             None => error.to_string(),
         };
         self.say(session, error.to_string());
-        Outcome::ModelTimedOut
+        outcome
     }
 }
 

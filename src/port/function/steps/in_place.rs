@@ -29,10 +29,12 @@ impl InPlace {
 }
 
 impl<'p> FunctionPort<'p> {
-    /// The fingerprint of the candidate in the module as it is spliced now.
+    /// The fingerprint of the candidate in the module as it is spliced now, without committed inputs: its verdict may add
+    /// to them.
     pub(super) fn fingerprint(&self, session: &Session<'p>) -> Result<Fingerprint> {
         let module = Rc::new(PortModule::read(self.spliced.clone()));
-        session.judge.fingerprint_with(self.planned, Some(&module))
+        let fingerprint = session.judge.fingerprint_with(self.planned, Some(&module))?;
+        Ok(Fingerprint { seeds: String::new(), ..fingerprint })
     }
 
     /// Judges the candidate where drivers call the function: for a function without a sound harness the only judgement.
@@ -60,8 +62,8 @@ impl<'p> FunctionPort<'p> {
         let judged = grounds.judge(&mut session.judging(), &[self.planned], Some(&candidate));
         let evidence = match judged {
             Ok(mut judged) => judged.remove(&self.planned.function.key),
-            // A candidate that uses what C's program lacks.
-            Err(error) if error.kind() == ErrorKind::C => {
+            // A candidate that uses what C's program lacks, or that this build alone stops.
+            Err(error) if matches!(error.kind(), ErrorKind::C | ErrorKind::Build) => {
                 return Ok(self.says_nothing(session, format!("no driver can be linked with it: {error}")));
             }
             Err(error) => return Err(error),

@@ -10,11 +10,13 @@ mod runs;
 mod trace;
 mod translating;
 
+pub use building::AfterBuild;
 pub use runs::Ships;
 
 use crate::config::Maker;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
+use crate::evidence::fingerprint::Fingerprint;
 use crate::judge::proofs::Ran;
 use crate::llm::{Chosen, Permit};
 use crate::port::function::result::{Accepted, PortResult};
@@ -41,7 +43,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// Number of functions in a row without an answer that end the run, because the next ones would only wait.
-const TIMED_OUT: u32 = 3;
+const UNANSWERED: u32 = 3;
 
 /// Whether the budget allows a question.
 pub enum Room {
@@ -60,11 +62,16 @@ pub struct FunctionPort<'p> {
     pub state: PortState,
     /// The module's text with the candidate spliced in.
     spliced: String,
+    /// The module's text in the tree at that time.
+    module_before: String,
+    /// What its runs are about.
+    judged: Option<Fingerprint>,
     binary: Option<PathBuf>,
     /// The functions of C that the code in the binary reaches.
     reaches_c: Vec<SymbolName>,
-    /// The session's count of accepted ports when the candidate was last spliced.
+    /// The session's count of accepted ports when the candidate was last spliced, and when it was last built.
     tree: u64,
+    built_at: u64,
     /// The verdict of the loop's run on this binary, if its budget covered that of the acceptance run.
     looped: Option<Verdict>,
     feedback: Option<Feedback>,
@@ -116,9 +123,12 @@ impl<'p> FunctionPort<'p> {
             context,
             state,
             spliced: String::new(),
+            module_before: String::new(),
+            judged: None,
             binary: None,
             reaches_c: Vec::new(),
             tree: 0,
+            built_at: 0,
             looped: None,
             feedback: None,
             finding: None,
@@ -153,11 +163,12 @@ impl<'p> FunctionPort<'p> {
         traced?;
         self.note(session, step, &outcome)?;
         self.learn(session, step, &outcome)?;
-        if matches!(&outcome, Outcome::CandidateReceived(text) if self.state.candidate() != Some(text)) {
+        let before = self.state.candidate().map(str::to_owned);
+        supervisor::apply(&mut self.state, outcome);
+        if self.state.candidate() != before.as_deref() {
             // A finding about the previous candidate does not apply to this one.
             self.finding = None;
         }
-        supervisor::apply(&mut self.state, outcome);
         Ok(())
     }
 
@@ -167,9 +178,10 @@ impl<'p> FunctionPort<'p> {
         self.end(session, (reason.word(), &self.trouble.clone()))?;
         let (detail, finding) = (self.trouble.clone(), self.finding.take());
         let result = session.give_up(self.planned, reason, &detail, finding)?;
-        session.timed_out += u32::from(reason == StopReason::ModelTimedOut);
-        if session.timed_out >= TIMED_OUT {
-            let text = format!("{TIMED_OUT} functions in a row were given up without an answer: {detail}");
+        let is_silent = matches!(reason, StopReason::ModelTimedOut | StopReason::ModelFailed);
+        session.unanswered += u32::from(is_silent);
+        if session.unanswered >= UNANSWERED {
+            let text = format!("{UNANSWERED} functions in a row were given up without an answer: {detail}");
             return Err(Error::new(ErrorKind::Model, text).help(
                 "check that the model answers, or allow more time: --config 'llm.timeout_seconds=1800'",
             ));
@@ -180,9 +192,14 @@ impl<'p> FunctionPort<'p> {
     /// Puts the accepted candidate into the tree. `None` if the tree has changed, because the tree must get exactly
     /// what was judged.
     pub fn finish(&mut self, session: &mut Session<'p>) -> Result<Option<PortResult>> {
-        if self.tree != session.tree {
+        let moved = match self.tree == session.tree {
+            true if self.is_as_judged(session)? => None,
+            true => Some("files changed while the port was judged: it is judged again with them"),
+            false => Some("another port entered the tree: this one is judged again together with it"),
+        };
+        if let Some(moved) = moved {
             supervisor::apply(&mut self.state, Outcome::TreeMoved);
-            self.say(session, "another port entered the tree: this one is judged again together with it");
+            self.say(session, moved);
             return Ok(None);
         }
         self.begin(session, &Step::Done)?;
@@ -197,6 +214,12 @@ impl<'p> FunctionPort<'p> {
         let in_place = self.in_place.take().map(|found| found.evidence);
         let reaches_c = self.reaches_c.clone();
         session.accept(self.planned, Accepted { module, verdict, apart, in_place, reaches_c, by }).map(Some)
+    }
+
+    /// Whether the module in the tree, and what the runs were about, are the same as when the candidate was spliced.
+    fn is_as_judged(&self, session: &Session<'p>) -> Result<bool> {
+        let module = session.project.module(&self.planned.function.module)?;
+        Ok(module.text() == self.module_before && self.judged == Some(self.fingerprint(session)?))
     }
 
     /// The maker of the last candidate, or of the last reply without one.
@@ -255,13 +278,7 @@ impl<'p> FunctionPort<'p> {
             notes.extend(self.too_unsafe());
         }
         if notes.is_empty() {
-            self.in_place = match known {
-                Some(known) if known.is_about(&self.fingerprint(session)?, session.place.as_ref()) => {
-                    Some(known)
-                }
-                _ => None,
-            };
-            return Ok(Outcome::AuditPassed);
+            return self.passed_audit(session, known);
         }
         let file = self.file();
         for note in &notes {
@@ -272,6 +289,26 @@ impl<'p> FunctionPort<'p> {
         self.feedback = Some(feedback::audit(&Candidate { file: &file, first_line: 1, text: &text }, &notes));
         self.trouble = shown.join("; ");
         Ok(Outcome::AuditRejected(feedback::normalised(&key)))
+    }
+
+    /// The outcome of an audit without problems. `known` is what drivers said of the accepted candidate.
+    fn passed_audit(&mut self, session: &Session<'p>, known: Option<InPlace>) -> Result<Outcome> {
+        let now = self.fingerprint(session)?;
+        self.in_place = known.filter(|known| known.is_about(&now, session.place.as_ref()));
+        let before = self.judged.replace(now).filter(|_| self.is_settling());
+        let Some((before, now)) = before.as_ref().zip(self.judged.as_ref()) else {
+            return Ok(Outcome::AuditPassed);
+        };
+        if (&before.contract, &before.harness) != (&now.contract, &now.harness) {
+            // The run has read both, and runs the harness as it was.
+            let text = format!(
+                "the contract or the harness of `{}` changed while its port was judged",
+                self.planned.function.name
+            );
+            return Err(Error::new(ErrorKind::Environment, text)
+                .help("start the same command again: it continues where it stopped"));
+        }
+        Ok(if before == now { Outcome::AuditPassed } else { Outcome::AuditPassedWithOtherCode })
     }
 
     /// Why a candidate that was spliced is not safer than the old port, where that is asked for.
@@ -298,9 +335,11 @@ impl<'p> FunctionPort<'p> {
     }
 
     /// The module in the tree, with a stub in place of an older port of the function.
-    fn module_without(&self, project: &Project) -> Result<String> {
-        let function = &self.planned.function;
+    fn module_without(&mut self, project: &Project) -> Result<String> {
+        let planned = self.planned;
+        let function = &planned.function;
         let module = project.module(&function.module)?;
+        module.text().clone_into(&mut self.module_before);
         match module.state(function) {
             Ported::Yes => {
                 let name = ident(function).to_string();

@@ -129,7 +129,7 @@ impl<'p> FunctionPort<'p> {
         let (good, bad) = (Outcome::AcceptanceUnrefuted, Outcome::AcceptanceRefuted);
         let outcome = self.outcome(session, &ran.0, Inputs::Hidden, good, bad)?;
         if let Verdict::Refuted { finding, .. } = &ran.0 {
-            self.feedback = Some(feedback::refuted_as_shipped(finding));
+            self.feedback = Some(feedback::refuted_as_shipped(finding.class));
         }
         self.accepted = Some(ran);
         Ok(outcome)

@@ -51,6 +51,7 @@ impl<'p> FunctionPort<'p> {
         let decides = match outcome {
             Outcome::CandidateReceived(_)
             | Outcome::AuditPassed
+            | Outcome::AuditPassedWithOtherCode
             | Outcome::Built
             | Outcome::Unrefuted
             | Outcome::TreeMoved => false,
@@ -81,6 +82,7 @@ impl<'p> FunctionPort<'p> {
             Outcome::Vacuous if self.state.has_harness() => "one side was never called".into(),
             Outcome::CandidateReceived(_)
             | Outcome::AuditPassed
+            | Outcome::AuditPassedWithOtherCode
             | Outcome::Built
             | Outcome::Unrefuted
             | Outcome::AcceptanceUnrefuted

@@ -14,6 +14,7 @@ use crate::in_place::run::Number;
 use crate::llm::model_session::{Caller, Question, Traced, rank_of};
 use crate::llm::{Block, Message, Prompt, Reply, Speaker};
 use crate::platform::workspace::Trial;
+use crate::port::proposals::is_complete;
 use crate::port::step_trace::{Taking, ended_by};
 use crate::store::{NewStep, Phase};
 use crate::symbol::{Function, SymbolName};
@@ -62,11 +63,13 @@ impl Writer<'_> {
         let function = &self.project.library.functions[goal.function];
         let limits = self.project.config.limits.clone();
         let (mut last, mut kept, mut tries) = (Last::default(), None::<Kept>, Tries::default());
+        let mut is_answered = false;
         let end = loop {
             let reply = match self.ask(trials, goal, &last, reporter)? {
                 Ok(reply) => reply,
                 Err(why) => break why,
             };
+            is_answered = is_complete(&reply);
             let (fault, problem) = match read(&reply, last.breaks) {
                 Answer::CIsWrong(places) => {
                     break format!("C is wrong, says the model: {}", places.join(", "));
@@ -98,12 +101,17 @@ impl Writer<'_> {
                 break gist(&last.problem);
             }
         };
-        self.written(function, kept, end)
+        self.written(function, kept, (end, is_answered))
     }
 
-    /// The result; a function without a driver is not asked about again, unless no model answered.
-    fn written(&mut self, function: &Function, kept: Option<Kept>, end: String) -> Result<Written> {
-        if kept.is_none() && self.models.silence(function).is_none() {
+    /// The result; a function without a driver is not asked about again, unless no model gave a whole answer.
+    fn written(
+        &mut self,
+        function: &Function,
+        kept: Option<Kept>,
+        (end, is_answered): (String, bool),
+    ) -> Result<Written> {
+        if kept.is_none() && is_answered && self.models.silence(function).is_none() {
             self.give_up(function, &end)?;
         }
         let names = |new: BTreeSet<Number>| {

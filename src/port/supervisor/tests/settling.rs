@@ -15,6 +15,8 @@ fn every_edge_of_a_port_that_settles_in_a_tree_that_moved() {
     let (audited, built) = (vec![O::AuditPassed], vec![O::AuditPassed, O::Built]);
     let table = [
         (vec![], O::AuditPassed, Step::Build, true),
+        // What was judged called other code, so it is judged anew.
+        (vec![], O::AuditPassedWithOtherCode, Step::Build, false),
         (vec![], O::AuditRejected(key()), enhancer(Why::RejectedByAudit), false),
         (vec![], O::TreeMoved, stop(StopReason::Defect), true),
         (audited.clone(), O::Built, Step::Smoke, true),
@@ -71,4 +73,43 @@ fn a_tree_may_move_again_and_what_fails_in_it_is_fuzzed_whole_again() {
         apply(&mut state, O::TreeMoved);
     }
     assert_eq!(next(&state), Step::Stop(StopReason::Loop(Circle::SameStep(Node::Audit))));
+}
+
+#[test]
+fn what_drivers_alone_accepted_they_alone_judge_in_a_tree_that_moved() {
+    use Outcome as O;
+    let mut state = PortState::new(Limits::default(), ONE).with_drivers();
+    let alone = [&path(Node::Fuzz)[..], &[O::Vacuous, O::AcceptanceUnrefuted, O::TreeMoved]].concat();
+    alone.iter().for_each(|outcome| apply(&mut state, outcome.clone()));
+    for outcome in [O::AuditPassed, O::Built] {
+        apply(&mut state, outcome);
+    }
+    assert_eq!((next(&state), state.has_harness()), (Step::Accept, false));
+    apply(&mut state, O::Vacuous);
+    assert_eq!(next(&state), enhancer(Why::Vacuous), "nothing judged it");
+}
+
+#[test]
+fn what_calls_other_code_now_is_fuzzed_whole_again() {
+    use Outcome as O;
+    let anew = [&moved()[..], &[O::AuditPassedWithOtherCode, O::Built, O::Unrefuted]].concat();
+    assert_eq!((next(&after(&anew)), is_settling(&after(&anew))), (Step::Fuzz, false));
+}
+
+#[test]
+fn checks_in_a_changed_tree_are_no_attempts() {
+    use Outcome as O;
+    let limits = Limits { compile_fixes: 8, ..Limits::default() };
+    let mut state = PortState::new(limits, ONE);
+    for n in 0..8 {
+        for outcome in [candidate(n), O::AuditPassed, O::DoesNotCompile(n.to_string())] {
+            apply(&mut state, outcome);
+        }
+    }
+    let accepted =
+        [candidate(8), O::AuditPassed, O::Built, O::Unrefuted, O::Unrefuted, O::AcceptanceUnrefuted];
+    for outcome in accepted.iter().chain(&[O::TreeMoved, O::AuditPassed, O::Built, O::Unrefuted]) {
+        apply(&mut state, outcome.clone());
+    }
+    assert_eq!(next(&state), Step::Done);
 }
