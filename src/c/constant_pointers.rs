@@ -21,6 +21,10 @@ pub(super) fn targets(
 }
 
 fn collect(node: Cursor<'_>, key: &dyn Fn(Cursor<'_>) -> SymbolKey, found: &mut BTreeSet<SymbolKey>) {
+    // `sizeof names / sizeof *names`
+    if node.kind() == CXCursor_UnaryExpr {
+        return;
+    }
     let variable = node.referenced().filter(|of| of.kind() == CXCursor_VarDecl);
     found.extend(variable.filter(|_| node.kind() == CXCursor_DeclRefExpr).map(key));
     node.children().into_iter().for_each(|child| collect(child, key, found));

@@ -23,6 +23,15 @@ impl Sources {
         self.between(&node.start(), &node.end())
     }
 
+    /// Whether the node is `pointer ?: other`, for which libclang has no name.
+    pub(super) fn is_default(&mut self, node: Cursor<'_>, pointer: Cursor<'_>) -> bool {
+        let is_first = |children: &[Cursor<'_>]| children.len() > 1 && children[0] == pointer;
+        node.kind() == CXCursor_UnexposedExpr
+            && is_pointer(pointer)
+            && is_first(&node.children())
+            && self.text(node).replace(char::is_whitespace, "").contains("?:")
+    }
+
     pub(super) fn between(&mut self, start: &Location, end: &Location) -> String {
         if start.file != end.file {
             return String::new();
@@ -95,6 +104,12 @@ pub(super) fn access_or_address(parents: &[Cursor<'_>], lvalue: Cursor<'_>) -> (
         let first = || parent.children().first().is_some_and(|f| *f == inner);
         match parent.kind() {
             CXCursor_ParenExpr => {}
+            // An operand of assembly may be an output.
+            CXCursor_AsmStmt | CXCursor_MSAsmStmt => return (Access::ReadWrite, false),
+            // Not a conversion, but an expression without a name, such as an atomic operation.
+            CXCursor_UnexposedExpr if parent.children().len() > 1 => {
+                return (by_pointer(inner), is_pointer(inner) && escapes(inner));
+            }
             // After conversion to a pointer, an array is still the same object; any other conversion reads
             // it.
             CXCursor_UnexposedExpr if is_array(inner) => {}

@@ -207,7 +207,7 @@ impl Reader<'_> {
             .enumerate()
             .map(|(i, p)| Param {
                 name: Some(p.name()).filter(|name| is_plain(name)).unwrap_or_else(|| format!("arg{i}")),
-                ty: self.types.read(p.ty()),
+                ty: self.types.read_parameter(p.ty()),
                 uses: uses.remove(&i).unwrap_or_default(),
             })
             .collect();

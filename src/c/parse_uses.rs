@@ -71,6 +71,8 @@ impl<'tu> Look<'_, 'tu> {
                 {
                     self.number_use(depth);
                 }
+            } else if self.sources.is_default(parent, inner) {
+                self.found.push(UseKind::NullCheck);
             } else if !is_wrapper(parent) && !is_choice(parent, inner) {
                 let kind = self.kind(depth, parent, inner);
                 let kind = kind.filter(|kind| *kind != UseKind::NullCheck || !self.is_asserted());

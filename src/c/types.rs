@@ -23,6 +23,17 @@ impl TypeReader {
         self.read_at(ty, 0)
     }
 
+    /// Reads the type of a parameter: an array without a size is a pointer.
+    pub(super) fn read_parameter(&mut self, ty: Type<'_>) -> CType {
+        let read = self.read(ty);
+        match read.kind {
+            TypeKind::Array { of, len: None } => {
+                CType { kind: TypeKind::Pointer(of), is_const: false, ..read }
+            }
+            _ => read,
+        }
+    }
+
     fn read_at(&mut self, ty: Type<'_>, depth: u32) -> CType {
         let canonical = ty.canonical();
         let spelling = ty.spelling();

@@ -122,7 +122,7 @@ const WORDS: [&str; 16] = [
 
 /// Whether the name of a length names its pointer, as `srcSize` does `src` and `in_len` does `in`. Such a length
 /// may stand anywhere among the parameters.
-fn names_length_of(length: &str, pointer: &str) -> bool {
+pub(super) fn names_length_of(length: &str, pointer: &str) -> bool {
     let plain = |name: &str| name.replace('_', "").to_ascii_lowercase();
     let (length, pointer) = (plain(length), plain(pointer));
     !pointer.is_empty() && length.strip_prefix(&pointer).is_some_and(|rest| WORDS.contains(&rest))

@@ -5,7 +5,9 @@
 use super::observed_calls::{Calls, Observed};
 use super::types::Direction;
 use crate::libc_facts::{self as libc, PointerUse};
-use crate::symbol::{Access, Function, Library, LibraryIndex, Param, ParamUse, TypeKind, UseKind};
+use crate::symbol::{
+    Access, Comparison, Function, Library, LibraryIndex, Param, ParamUse, TypeKind, UseKind,
+};
 use std::collections::{BTreeMap, HashMap};
 
 /// What a function does with one parameter, in its own body and through the callees that it passes it to.
@@ -31,7 +33,8 @@ pub struct Facts {
     pub stored: bool,
     pub freed: bool,
     pub called: bool,
-    /// Name of an unknown function that it is passed to.
+    /// Name of an unknown function that it is passed to, the first in the alphabet: in a cycle of calls, the first in the text
+    /// would not stay the same.
     pub escapes: Option<String>,
     /// Parameters that bound the pointer, each with the line that shows it.
     pub lengths: BTreeMap<String, u32>,
@@ -92,10 +95,12 @@ impl<'a> FactTable<'a> {
         self.facts.get(&(function.key.0.as_str(), index)).cloned().unwrap_or_default()
     }
 
-    /// Resolves a call by name to a library function; one in the same file has priority, because it may be static.
+    /// Resolves a call by name to a library function: the one of this name that `from` calls. Other files may have static ones.
     pub(super) fn resolve(&self, from: &Function, callee: &str) -> Option<&'a Function> {
         let named = self.by_c_name.get(callee)?;
-        named.iter().find(|f| f.module == from.module).or(named.first()).copied()
+        let is_called = |f: &&&Function| from.calls.contains(&f.key);
+        let own = || named.iter().find(|f| f.module == from.module);
+        named.iter().find(is_called).or_else(own).or(named.first()).copied()
     }
 
     fn gather(&self, function: &Function, param: &Param) -> Facts {
@@ -124,7 +129,7 @@ impl<'a> FactTable<'a> {
                     Some(n) => facts.constant_index = facts.constant_index.max(Some(*n)),
                     None => {
                         facts.walks = true;
-                        bounds_of(function, param, index, facts);
+                        bounds_of(function, param, (index, line), facts);
                     }
                 }
             }
@@ -155,7 +160,9 @@ impl<'a> FactTable<'a> {
             UseKind::Stored { .. } | UseKind::AddressOf => facts.stored = true,
             // It goes where the analysis does not follow.
             UseKind::Other => facts.unknown(param),
-            UseKind::Reassigned | UseKind::Cast { .. } => {}
+            // `*(const uint32_t *)bytes`
+            UseKind::Cast { to } => facts.walks |= leads_to_bytes(param) && is_wider(to),
+            UseKind::Reassigned => {}
         }
     }
 
@@ -173,7 +180,7 @@ impl<'a> FactTable<'a> {
         facts.writes |= there.writes;
         facts.stored |= there.stored;
         facts.leads_back |= there.leads_back;
-        facts.escapes = facts.escapes.take().or(there.escapes);
+        facts.escape(there.escapes);
     }
 
     /// Whether a function may return a pointer into what this argument points to.
@@ -225,16 +232,21 @@ impl<'a> FactTable<'a> {
                 facts.reads |= reads;
                 facts.writes |= writes;
                 facts.string |= string;
-                // `sizeof(*p)` means one element; a parameter or a sum means many.
+                // `sizeof(*p)` means one element; a parameter or a sum means many, and so does the size of anything else
+                // where elements are bytes.
                 let size_text = size.and_then(|at| args.get(at)).map(String::as_str);
-                facts.walks |= size_text.is_some_and(|text| !text.trim_start().starts_with("sizeof"));
-                facts.dereferenced |= size_text.is_some_and(|text| text.trim_start().starts_with("sizeof"));
+                let is_one = |text: &str| {
+                    text.trim_start().starts_with("sizeof")
+                        && (!leads_to_bytes(param) || identifiers(text).contains(&param.name.as_str()))
+                };
+                facts.walks |= size_text.is_some_and(|text| !is_one(text));
+                facts.dereferenced |= size_text.is_some_and(is_one);
                 if let Some(text) = size.and_then(|at| args.get(at)) {
                     mention(function, param, text, line, facts);
                 }
             }
             None if libc::frees(callee) && position == 0 => facts.freed = true,
-            None => facts.escapes = facts.escapes.take().or_else(|| Some(callee.to_owned())),
+            None => facts.escape(Some(callee.to_owned())),
         }
     }
 }
@@ -243,6 +255,10 @@ impl Facts {
     fn access(&mut self, access: Access) {
         self.reads |= access != Access::Write;
         self.writes |= access != Access::Read;
+    }
+
+    fn escape(&mut self, to: Option<String>) {
+        self.escapes = self.escapes.take().into_iter().chain(to).min();
     }
 
     /// What happens behind a pointer that is not followed: anything that its type allows.
@@ -265,28 +281,55 @@ impl Facts {
         self.stored |= other.stored;
         self.freed |= other.freed;
         self.called |= other.called;
-        self.escapes = self.escapes.take().or_else(|| other.escapes.clone());
+        self.escape(other.escapes.clone());
     }
 }
 
+/// Whether it points to bytes that are not characters.
+fn leads_to_bytes(param: &Param) -> bool {
+    let target = param.ty.target();
+    target.is_some_and(|to| matches!(to.kind, TypeKind::Int { bits: 8, plain_char: false, .. }))
+}
+
+/// Whether this type is a pointer to other things than bytes.
+fn is_wider(to: &str) -> bool {
+    let is_byte = |word: &&str| {
+        let word = word.to_ascii_lowercase();
+        ["char", "void", "byte", "octet"].iter().any(|part| word.contains(part))
+            || word.trim_end_matches("_t").ends_with('8')
+    };
+    to.ends_with('*') && !identifiers(to).iter().any(is_byte)
+}
+
 /// Notes the integer parameters that the index is compared with.
-fn bounds_of(function: &Function, param: &Param, index: &str, facts: &mut Facts) {
+fn bounds_of(function: &Function, param: &Param, (index, line): (&str, u32), facts: &mut Facts) {
     let names = identifiers(index);
-    for comparison in &function.comparisons {
+    let bound = |comparison: &Comparison| {
         // Where an element is compared, its index is not: `n > table[i]`.
         let sides = [&comparison.left, &comparison.right].map(|side| without_subscripts(side));
         let [left, right] = [0, 1].map(|side| identifiers(&sides[side]).iter().any(|n| names.contains(n)));
-        let other = match (left, right) {
-            (true, _) => &sides[1],
-            (false, true) => &sides[0],
-            (false, false) => continue,
-        };
-        mention(function, param, other, comparison.line, facts);
+        let [first, second] = sides;
+        match (left, right) {
+            (true, _) => Some((second, comparison.line)),
+            (false, true) => Some((first, comparison.line)),
+            (false, false) => None,
+        }
+    };
+    let bounds: Vec<(String, u32)> = function.comparisons.iter().filter_map(bound).collect();
+    // Another loop may have an index of the same name: the nearest comparison of it before the access counts.
+    let is_parameter =
+        |text: &str| function.params.iter().any(|p| identifiers(text).contains(&p.name.as_str()));
+    let before = bounds.iter().filter(|(text, at)| *at <= line && is_parameter(text));
+    let nearest = before.map(|(_, at)| *at).max();
+    for (text, at) in &bounds {
+        if nearest.is_none_or(|nearest| nearest == *at) {
+            mention(function, param, text, *at, facts);
+        }
     }
 }
 
 /// C text without what stands in brackets.
-fn without_subscripts(text: &str) -> String {
+pub(super) fn without_subscripts(text: &str) -> String {
     let mut depth = 0u32;
     let is_outside = |c: &char| {
         match c {
@@ -340,12 +383,19 @@ mod tests {
         assert_eq!(without_subscripts("n] + i"), "n + i");
     }
 
+    /// The library of these files.
+    fn library(files: &[(&str, &str)]) -> Library {
+        let dir = tempfile::tempdir().unwrap();
+        for (file, text) in files {
+            fs_err::write(dir.path().join(file), text).unwrap();
+        }
+        let root = camino::Utf8Path::from_path(dir.path()).unwrap();
+        crate::c::front_tests::load_into(root, &root.join(".implfuzz"), "gcc").unwrap().library
+    }
+
     /// The directions of the first parameters of these functions.
     fn directions(text: &str, names: &[&str]) -> Vec<Direction> {
-        let dir = tempfile::tempdir().unwrap();
-        fs_err::write(dir.path().join("a.c"), text).unwrap();
-        let root = camino::Utf8Path::from_path(dir.path()).unwrap();
-        let library = crate::c::front_tests::load_into(root, &root.join(".implfuzz"), "gcc").unwrap().library;
+        let library = library(&[("a.c", text)]);
         let facts = FactTable::build(&library);
         let of = |name: &&str| direction(&facts.of(library.find(name).unwrap(), 0));
         names.iter().map(of).collect()
@@ -411,6 +461,42 @@ mod tests {
         assert_eq!(directions(text, &read), [Direction::In; 5]);
         // A local with values of two origins is not followed.
         assert_eq!(directions(text, &["count"]), [Direction::InOut]);
+    }
+
+    #[test]
+    fn a_cycle_in_which_each_function_passes_a_pointer_on_comes_to_an_end() {
+        let text = "int a1(void *o, int c); int a2(void *o, int c);\n\
+            void mul(void *o, int n); void neg(void *o, int n);\n\
+            void add(void *o, int n) { if (n > 0) mul(o, n - 1); a1(o, n); }\n\
+            void mul(void *o, int n) { if (n > 0) neg(o, n - 1); a2(o, n); }\n\
+            void neg(void *o, int n) { if (n > 0) add(o, n - 1); a1(o, n); }\n";
+        assert_eq!(directions(text, &["add", "mul", "neg"]), [Direction::In; 3]);
+    }
+
+    #[test]
+    fn what_another_file_keeps_to_itself_is_not_called_here() {
+        let library = library(&[
+            ("a.c", "void bump(int *p);\nvoid touch(int *p) { bump(p); }\n"),
+            ("alpha.c", "static void bump(int *p) { *p = 0; }\nvoid reset(int *p) { bump(p); }\n"),
+            ("b.c", "void bump(int *p) { *p += 1; }\n"),
+        ]);
+        let table = FactTable::build(&library);
+        let direction_of = |name: &str| {
+            let function = library.functions.iter().find(|f| f.c_name == name).unwrap();
+            direction(&table.of(function, 0))
+        };
+        assert_eq!((direction_of("touch"), direction_of("reset")), (Direction::InOut, Direction::Out));
+    }
+
+    #[test]
+    fn of_equal_names_of_indices_the_nearest_bound_counts() {
+        let text = "int two(const int *a, const int *b, int n, int m) {\n  int t = 0;\n\
+            for (int i = 0; i < n; i++)\n    t += a[i];\n\
+            for (int i = 0; i < m; i++)\n    t += b[i];\n  return t;\n}\n";
+        let library = library(&[("a.c", text)]);
+        let table = FactTable::build(&library);
+        let bounds = |index| table.of(&library.functions[0], index).lengths.into_keys().collect::<Vec<_>>();
+        assert_eq!((bounds(0), bounds(1)), (vec!["n".to_owned()], vec!["m".to_owned()]));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::constructors::is_named;
 use super::file::TABLE;
 use super::flat::flat;
 use super::parameter_roles;
-use super::pointer_facts::{FactTable, Facts, identifiers};
+use super::pointer_facts::{FactTable, Facts, identifiers, without_subscripts};
 use super::roles_from_calls::contradicted_result;
 use super::types::{Returns, Role};
 use crate::libc_facts as libc;
@@ -121,9 +121,19 @@ fn returns_argument(facts: &FactTable, function: &Function) -> bool {
 }
 
 fn is_about_pointer(function: &Function, text: &str) -> bool {
-    let words = identifiers(text);
+    let text = without_subscripts(text);
+    let words = without_members(&text);
     let is_pointer = |ty: &CType| matches!(ty.kind, TypeKind::Pointer(_) | TypeKind::Array { .. });
     function.params.iter().any(|param| is_pointer(&param.ty) && words.contains(&param.name.as_str()))
+}
+
+/// The names in a C text, without those of members.
+fn without_members(text: &str) -> Vec<&str> {
+    let is_member = |name: &&str| {
+        let before = text[..name.as_ptr().addr() - text.as_ptr().addr()].trim_end();
+        before.ends_with('.') || before.ends_with("->")
+    };
+    identifiers(text).into_iter().filter(|name| !is_member(name)).collect()
 }
 
 /// Whether the function returns only null or a pointer into an argument. The harness discards inputs on which it

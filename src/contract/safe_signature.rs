@@ -6,6 +6,7 @@ use super::parameter_roles;
 use super::pointer_facts::identifiers;
 use super::roles_from_calls::allows_slices;
 use super::types::{Parameter, Returns, Role, Signature};
+use crate::c::text::words_where_null;
 use crate::symbol::{Comparison, Function, Param, ParamUse, TypeKind, UseKind};
 
 /// Safe if every role and the result allow it; `calls` are real ones.
@@ -40,8 +41,13 @@ fn keeps_c(function: &Function, parameter: &Parameter, all: &[Parameter], calls:
     // (null, n).
     let null = |p: &&Parameter| matches!(&p.role, Role::Buffer(parameter_roles::Buffer { length, nullable: true, .. }) if *length == param.name);
     let buffers = all.iter().filter(null).filter_map(|p| function.params.iter().find(|f| f.name == p.name));
+    let buffers: Vec<&Param> = buffers.collect();
+    let is_used_where_null = buffers.iter().any(|buffer| {
+        words_where_null(function.text.as_bytes(), &buffer.name).iter().any(|word| *word == param.name)
+    });
     let checked = |used: &ParamUse| matches!(used.kind, UseKind::NullCheck | UseKind::Compare { .. });
-    let lines: Vec<u32> = buffers.flat_map(|b| &b.uses).filter(|u| checked(u)).map(|u| u.line).collect();
+    let lines: Vec<u32> =
+        buffers.iter().flat_map(|b| &b.uses).filter(|u| checked(u)).map(|u| u.line).collect();
     let truth = |used: &ParamUse| {
         matches!(&used.kind, UseKind::Compare { with, .. } if with == "0") && lines.contains(&used.line)
     };
@@ -60,7 +66,7 @@ fn keeps_c(function: &Function, parameter: &Parameter, all: &[Parameter], calls:
             |used| matches!(&used.kind, UseKind::Compare { op, with } if is_equality(op) && with == "0"),
         );
     let is_mark = is_asked && param.uses.iter().any(|used| matches!(used.kind, UseKind::Reassigned));
-    (param.uses.iter().any(truth) || beside_null || is_mark)
+    (param.uses.iter().any(truth) || beside_null || is_mark || is_used_where_null)
         || (signed && (may_compute_below_zero((function, all), param, calls) || compared(&["0", "1", "-1"])))
 }
 

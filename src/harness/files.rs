@@ -124,8 +124,8 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
         put(path, text);
     }
     put("src/harness/mod.rs", &registry::print(targets));
-    put("src/harness/mutants.rs", &mutants_file(&BTreeMap::new()));
-    put("src/harness/port_mutants.rs", &port_mutants_file(None));
+    put("src/harness/implfuzz_mutants.rs", &mutants_file(&BTreeMap::new()));
+    put("src/harness/implfuzz_port_mutants.rs", &port_mutants_file(None));
     let all = render(include_str!("../../templates/fuzz/implfuzz_all.rs.j2"), context!(lib => &lib))?;
     put("fuzz_targets/implfuzz_all.rs", &all);
     for target in targets {
@@ -135,8 +135,8 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
     Ok(files)
 }
 
-/// The path of `harness/mutants.rs` below `rust/`.
-pub const MUTANTS_FILE: &str = "fuzz/src/harness/mutants.rs";
+/// The path of `harness/implfuzz_mutants.rs` below `rust/`.
+pub const MUTANTS_FILE: &str = "fuzz/src/harness/implfuzz_mutants.rs";
 
 /// The tables of C mutants by target: their C names and lengths. They are empty in the tree; builds that measure
 /// harnesses fill them.
@@ -159,8 +159,8 @@ pub fn mutants_file(tables: &BTreeMap<String, (String, usize)>) -> String {
     )
 }
 
-/// The path of `harness/port_mutants.rs` below `rust/`.
-pub const PORT_MUTANTS_FILE: &str = "fuzz/src/harness/port_mutants.rs";
+/// The path of `harness/implfuzz_port_mutants.rs` below `rust/`.
+pub const PORT_MUTANTS_FILE: &str = "fuzz/src/harness/implfuzz_port_mutants.rs";
 
 /// The numbers of the port's mutants by target, and the function that activates one. They are empty in the tree.
 pub fn port_mutants_file(mutants: Option<(&str, &BTreeMap<String, Vec<u32>>)>) -> String {

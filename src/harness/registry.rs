@@ -13,12 +13,12 @@ pub fn print<S: AsRef<str>>(targets: &[S]) -> String {
     format!(
         "//! One module per function that a harness can judge. Written by cargo-implfuzz.\n\n\
          use crate::runtime::driver::{{Mutants, Target}};\n\n\
-         pub mod mutants;\npub mod port_mutants;\npub mod values;\n{modules}\n\
+         pub mod implfuzz_mutants;\npub mod implfuzz_port_mutants;\npub mod implfuzz_values;\n{modules}\n\
          /// All targets.\npub const TARGETS: &[Target] = &[\n{items}];\n\n\
          /// The target of a symbol.\npub fn find(name: &str) -> Option<&'static Target> {{\n    \
          TARGETS.iter().find(|target| target.name == name)\n}}\n\n\
          /// What stands in the place of the port where a harness is measured.\npub const MUTANTS: Mutants =\n    \
-         Mutants {{ of_c: mutants::of, of_port: port_mutants::of, select: port_mutants::select }};\n"
+         Mutants {{\n        of_c: implfuzz_mutants::of,\n        of_port: implfuzz_port_mutants::of,\n        select: implfuzz_port_mutants::select,\n    }};\n"
     )
 }
 
@@ -51,8 +51,7 @@ mod tests {
 
     #[test]
     fn a_harness_names_the_modules_that_it_uses() {
-        let text =
-            "use super::values::*;\nmakers: &[&super::map_new::OPERATION],\n0 => super::list_2::made(r)";
-        assert_eq!(neighbours(text), BTreeSet::from(["values", "map_new", "list_2"]));
+        let text = "use super::implfuzz_values::*;\nmakers: &[&super::map_new::OPERATION],\n0 => super::list_2::made(r)";
+        assert_eq!(neighbours(text), BTreeSet::from(["implfuzz_values", "map_new", "list_2"]));
     }
 }

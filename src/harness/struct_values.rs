@@ -1,33 +1,18 @@
 //! `Value` implementations for the flat structs of a library: field by field, without padding. Arrays of characters that
-//! C reads as strings end with a NUL: a string that runs on into the next field is undefined in C, and no sanitizer sees it.
+//! C reads as strings (`strings_in_structs`) end with a NUL: a string that runs on into the next field is undefined in C, and no sanitizer sees it.
 
-use crate::c::text::{PassedMember, passed_members};
+use super::strings_in_structs::Strings;
 use crate::contract::parameter_roles::field_ident;
-use crate::libc_facts as libc;
 use crate::rust::pretty::pretty;
 use crate::symbol::{CType, Library, TypeKind};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use std::collections::BTreeSet;
 
-/// Collects the keys of the records in a type, itself included.
-pub fn records_of(library: &Library, ty: &CType, found: &mut BTreeSet<String>) {
-    match &ty.kind {
-        TypeKind::Pointer(target) => records_of(library, target, found),
-        TypeKind::Array { of, .. } => records_of(library, of, found),
-        TypeKind::Record(key) if found.insert(key.clone()) => {
-            for field in library.records.get(key).into_iter().flat_map(|r| &r.fields) {
-                records_of(library, &field.ty, found);
-            }
-        }
-        _ => {}
-    }
-}
-
-/// `harness/values.rs`: decoding, comparison and display of the records with these keys.
+/// `harness/implfuzz_values.rs`: decoding, comparison and display of the records with these keys.
 pub fn values_file(library: &Library, records: &BTreeSet<String>, krate: &str) -> String {
     let krate = format_ident!("{}", krate.replace('-', "_"));
-    let strings = strings(library);
+    let strings = Strings::of(library);
     let all = records.iter().filter_map(|key| implementation(library, key, &strings));
     let body = quote! {
         #![allow(warnings)]
@@ -45,22 +30,6 @@ pub fn values_file(library: &Library, records: &BTreeSet<String>, krate: &str) -
     )
 }
 
-/// The names of members that C passes to functions of libc that read them up to a NUL. `strncmp` and the like need none.
-fn strings(library: &Library) -> BTreeSet<String> {
-    let passed = library.functions.iter().flat_map(|function| passed_members(function.text.as_bytes()));
-    let is_string = |passed: &PassedMember| {
-        let name = passed.function.trim_start_matches("__builtin_");
-        let used = libc::pointer_use(name, passed.position);
-        match passed.is_printed.filter(|_| libc::has_format(name)) {
-            Some(is_printed) => is_printed,
-            // Where no literal is a format, one may stand in a macro.
-            None if libc::has_format(name) => used.is_none_or(|used| !used.writes),
-            None => used.is_some_and(|used| used.string) && !name.starts_with("strn"),
-        }
-    };
-    passed.filter(is_string).map(|passed| passed.member).collect()
-}
-
 /// Ends the strings in an array of characters, or in an array of such arrays.
 fn end_strings(place: &TokenStream, ty: &CType) -> Option<TokenStream> {
     let TypeKind::Array { of, len: Some(len) } = &ty.kind else { return None };
@@ -73,13 +42,13 @@ fn end_strings(place: &TokenStream, ty: &CType) -> Option<TokenStream> {
 }
 
 /// The implementation for one flat record.
-fn implementation(library: &Library, key: &str, strings: &BTreeSet<String>) -> Option<TokenStream> {
+fn implementation(library: &Library, key: &str, strings: &Strings) -> Option<TokenStream> {
     let record = library.records.get(key)?;
     let name = format_ident!("{}", record.rust_name);
     let mut parts = Parts::default();
     for (at, field) in record.fields.iter().enumerate() {
         let ident = field_ident(&field.name);
-        let ended = end_strings(&quote!(value.#ident), &field.ty).filter(|_| strings.contains(&field.name));
+        let ended = end_strings(&quote!(value.#ident), &field.ty).filter(|_| strings.has(key, &field.name));
         parts.field(ident, &field.name, &field.ty, at);
         parts.decode.extend(ended);
     }

@@ -201,8 +201,9 @@ fn argument(word: &str) -> Option<Option<PointerUse>> {
     let size = (!size.is_empty()).then(|| size.parse().ok());
     let size = if let Some(size) = size { Some(size?) } else { None };
     let is = |letter| kind == letter;
-    (is("r") || is("w") || is("s"))
-        .then(|| Some(PointerUse { reads: is("r") || is("s"), writes: is("w"), string: is("s"), size }))
+    (is("r") || is("w") || is("s") || is("a")).then(|| {
+        Some(PointerUse { reads: !is("w"), writes: is("w") || is("a"), string: is("s") || is("a"), size })
+    })
 }
 
 /// The row of a function under the name in C text: fortified, with `__builtin_`, or under the prefix of a newer

@@ -88,6 +88,7 @@ mod mcp;
 mod memory;
 mod plain;
 mod odd_names;
+mod ordinary_c;
 mod planted;
 mod planted_in_place;
 mod port_loop;

@@ -127,12 +127,19 @@ impl<'a> Image<'a> {
             return Ok(self.at_symbol(&symbol, addend - symbol.address().cast_signed()));
         }
         let section = self.file.section_by_index(section).map_err(|_| unknown())?;
-        let text = section.data().ok().filter(|_| is_constant(section.kind()));
+        // clang puts a literal that goes on behind its first NUL elsewhere; gcc puts all together.
+        let may_go_on = section.kind() != SectionKind::ReadOnlyString && self.is_by_clang();
+        let text = section.data().ok().filter(|_| is_constant(section.kind()) && !may_go_on);
         let text = text.and_then(|bytes| bytes.get(usize::try_from(offset).ok()?..));
         Ok(match text.and_then(until_nul) {
             Some(text) => Target::Text(text),
             None => Target::Unnamed(format!("byte {offset} of section {}", section.name().unwrap_or("?"))),
         })
+    }
+
+    fn is_by_clang(&self) -> bool {
+        let comment = self.file.section_by_name(".comment").and_then(|section| section.data().ok());
+        comment.is_some_and(|text| text.windows(5).any(|word| word == b"clang"))
     }
 
     /// The target `addend` bytes after the start of a symbol. A constant array of characters with one NUL, at

@@ -10,6 +10,7 @@ mod body;
 mod comments;
 mod literals;
 mod members;
+mod null_branches;
 mod order;
 mod token;
 mod split_items;
@@ -19,6 +20,7 @@ pub use body::body;
 pub use comments::without_comments;
 pub use literals::{integers, literals, quoted_by, strings};
 pub use members::{PassedMember, passed_members};
+pub use null_branches::words_where_null;
 pub use surface::Surface;
 
 use crate::digest::sha256;

@@ -116,7 +116,10 @@ impl Rules for Buffer {
         }
         if self.is_output() {
             let n = self.max as u64 + 1;
-            return Some(Part { points: n, take: quote!({ let n = digits.below(#n); digits.outputs(n) }) });
+            return Some(Part {
+                points: n,
+                take: quote!({ let n = __digits.below(#n); __digits.outputs(n) }),
+            });
         }
         digits::buffer(digits::element(&slot.c.kind)?, self.max)
     }

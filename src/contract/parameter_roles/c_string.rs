@@ -88,7 +88,7 @@ impl Rules for CString {
     }
 
     fn digit(&self, _: &Slot) -> Option<Part> {
-        digits::buffer(Part { points: 255, take: quote!(digits.below(255) as u8 + 1) }, self.max)
+        digits::buffer(Part { points: 255, take: quote!(__digits.below(255) as u8 + 1) }, self.max)
     }
 
     fn extent(&self, slot: &Slot) -> Option<Extent> {

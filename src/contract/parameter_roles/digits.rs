@@ -19,7 +19,10 @@ impl Part {
     /// The part with null as one more value.
     pub fn or_null(self) -> Option<Self> {
         let Self { points, take } = self;
-        Some(Self { points: points.checked_add(1)?, take: quote!(digits.nullable(#points, |digits| #take)) })
+        Some(Self {
+            points: points.checked_add(1)?,
+            take: quote!(__digits.nullable(#points, |__digits| #take)),
+        })
     }
 }
 
@@ -30,10 +33,10 @@ pub(super) fn number(kind: &TypeKind, (min, max): (Option<i64>, Option<i64>)) ->
             (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
         }
         TypeKind::Int { signed: false, bits, .. } if *bits <= 64 => (0, (1i128 << bits) - 1),
-        TypeKind::Bool => return Some(Part { points: 2, take: quote!(digits.below(2) == 1) }),
+        TypeKind::Bool => return Some(Part { points: 2, take: quote!(__digits.below(2) == 1) }),
         TypeKind::Float { bits: 32 } => {
             let n = 1u64 << 32;
-            return Some(Part { points: n, take: quote!(f32::from_bits(digits.below(#n) as u32)) });
+            return Some(Part { points: n, take: quote!(f32::from_bits(__digits.below(#n) as u32)) });
         }
         _ => return None,
     };
@@ -41,7 +44,7 @@ pub(super) fn number(kind: &TypeKind, (min, max): (Option<i64>, Option<i64>)) ->
     let high = max.map_or(high, |max| high.min(i128::from(max)));
     let points = u64::try_from(high - low + 1).ok().filter(|n| (1..=MOST).contains(n))?;
     let low = Literal::i128_suffixed(low);
-    Some(Part { points, take: quote!((#low + digits.below(#points) as i128) as _) })
+    Some(Part { points, take: quote!((#low + __digits.below(#points) as i128) as _) })
 }
 
 /// The elements of a pointer or an array.
@@ -51,7 +54,7 @@ pub(super) fn element(kind: &TypeKind) -> Option<Part> {
         _ => return None,
     };
     match of.kind {
-        TypeKind::Void => Some(Part { points: 256, take: quote!(digits.below(256) as u8) }),
+        TypeKind::Void => Some(Part { points: 256, take: quote!(__digits.below(256) as u8) }),
         ref kind => number(kind, (None, None)),
     }
 }
@@ -59,7 +62,7 @@ pub(super) fn element(kind: &TypeKind) -> Option<Part> {
 /// What a pointer leads to; the content of an output before the call is not enumerated.
 pub(super) fn target(direction: Direction, kind: &TypeKind) -> Option<Part> {
     match direction {
-        Direction::Out => Some(Part { points: 1, take: quote!(crate::erased::output(digits)) }),
+        Direction::Out => Some(Part { points: 1, take: quote!(crate::erased::output(__digits)) }),
         Direction::In | Direction::InOut => element(kind),
     }
 }
@@ -72,5 +75,5 @@ pub(super) fn buffer(element: Part, max: usize) -> Option<Part> {
         size = size.checked_mul(points)?;
         total = total.checked_add(size).filter(|total| *total <= MOST)?;
     }
-    Some(Part { points: total, take: quote!(digits.buffer(#points, #max, |digits| #take)) })
+    Some(Part { points: total, take: quote!(__digits.buffer(#points, #max, |__digits| #take)) })
 }

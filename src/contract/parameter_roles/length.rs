@@ -141,7 +141,7 @@ impl Rules for Length {
         }
         let own = if buffer.nullable { (buffer.max as u64).checked_add(1)? } else { 1 };
         let below = if Self::is_signed(slot.c) { 2u64 } else { 1 };
-        let take = quote!((digits.below(#below) == 1, digits.below(#own) as usize));
+        let take = quote!((__digits.below(#below) == 1, __digits.below(#own) as usize));
         Some(Part { points: below.checked_mul(own)?, take })
     }
 

@@ -64,7 +64,7 @@ impl Rules for OneOf {
 
     fn digit(&self, _: &Slot) -> Option<Part> {
         let (points, list) = (self.values.len() as u64, literals(&self.values));
-        Some(Part { points, take: quote!([#(#list as _),*][digits.below(#points) as usize]) })
+        Some(Part { points, take: quote!([#(#list as _),*][__digits.below(#points) as usize]) })
     }
 
     fn number(&self, slot: &Slot) -> Option<TokenStream> {

@@ -90,8 +90,11 @@ impl Crate {
             let is_of = |end: &str| path.extension().is_some_and(|extension| extension == end);
             is_of("c") || is_of("rs") || is_of("txt")
         };
-        let others =
-            [self.dir.join("build.rs"), fuzz.join("src/harness/values.rs"), fuzz.join("runtime/Cargo.toml")];
+        let others = [
+            self.dir.join("build.rs"),
+            fuzz.join("src/harness/implfuzz_values.rs"),
+            fuzz.join("runtime/Cargo.toml"),
+        ];
         let folders = ["runtime/src", "runtime", "src", ""].map(|folder| fuzz.join(folder));
         let files = folders.into_iter().flat_map(inside).filter(is_shared).chain(others);
         let texts = files.map(|path| std::fs::read(path).unwrap_or_else(|_| ABSENT.into()));

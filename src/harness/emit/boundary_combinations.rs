@@ -40,11 +40,11 @@ impl Emitter<'_> {
             #(#lists)*
             #globals
             #chance
-            let longest = [#(#names.len()),*].into_iter().max().unwrap_or(1).max(64);
-            let pick = |i: usize, stride: usize, n: usize| (i * stride + i / n.max(1)) % n.max(1);
-            let mut all: Vec<Args> = (0..longest * 2)
+            let __longest = [#(#names.len()),*].into_iter().max().unwrap_or(1).max(64);
+            let __pick = |i: usize, stride: usize, n: usize| (i * stride + i / n.max(1)) % n.max(1);
+            let mut all: Vec<Args> = (0..__longest * 2)
                 .map(|__turn| {
-                    let mut args = Args { #(#names: #names[pick(__turn, #strides, #names.len())].clone()),* };
+                    let mut args = Args { #(#names: #names[__pick(__turn, #strides, #names.len())].clone()),* };
                     #(#fits)*
                     args
                 })
@@ -62,7 +62,7 @@ impl Emitter<'_> {
         let (first, second) = (texts.next()?.name, texts.next()?.name);
         Some(quote! {
             let more = all.iter().enumerate().map(|(turn, args)| Args {
-                #second: alike(&args.#first, turn),
+                #second: self::alike(&args.#first, turn),
                 ..args.clone()
             });
             let more: Vec<Args> = more.collect();

@@ -30,7 +30,7 @@ impl Emitter<'_> {
         let outputs = self.has_outputs();
         quote! {
             const OUTPUTS: bool = #outputs;
-            fn point(digits: &mut Digits) -> Option<Args> { #(#takes)* Some(Args { #(#names),* }) }
+            fn point(__digits: &mut Digits) -> Option<Args> { #(#takes)* Some(Args { #(#names),* }) }
         }
     }
 

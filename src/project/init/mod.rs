@@ -13,7 +13,7 @@ use crate::contract::types::{Contract, Returns, Role};
 use crate::count::count;
 use crate::error::Result;
 use crate::event::{Event, Reporter};
-use crate::harness::{emit, files, struct_values};
+use crate::harness::{emit, files, records_in_types, struct_values};
 use crate::platform::process::Interrupt;
 use crate::platform::workspace::{CONFIG_FILE, Workspace};
 use crate::project::{FunctionPlan, Options, Project, test_files};
@@ -190,15 +190,15 @@ fn harnesses(project: &Project) -> Result<Vec<files::GeneratedFile>> {
         let decoded = params.filter(|(_, p)| is_value(&p.role)).map(|(p, _)| &p.ty);
         let returned = matches!(contract.returns, Returns::Value).then_some(&planned.function.ret);
         for ty in decoded.chain(returned) {
-            struct_values::records_of(&project.library, ty, &mut records);
+            records_in_types::records_of(&project.library, ty, &mut records);
         }
         for used in contract.globals.iter().filter(|used| !used.functions) {
             let global = project.library.globals.iter().find(|global| global.name == used.name);
-            global.iter().for_each(|g| struct_values::records_of(&project.library, &g.ty, &mut records));
+            global.iter().for_each(|g| records_in_types::records_of(&project.library, &g.ty, &mut records));
         }
     }
     all.push((
-        "fuzz/src/harness/values.rs".into(),
+        "fuzz/src/harness/implfuzz_values.rs".into(),
         struct_values::values_file(&project.library, &records, &krate),
     ));
     Ok(all)
