@@ -246,6 +246,9 @@ pub struct Global {
     pub is_thread_local: bool,
     /// It is not `const`, but no code can write to it: it is static, and nothing writes to it or has its address.
     pub never_written: bool,
+    /// It is static, in a header that several files include: each has its own.
+    #[serde(default)]
+    pub is_in_each_unit: bool,
     /// The C name of the function whose static variable it is, if it is declared inside of one.
     pub local_to: Option<String>,
     /// Why the global cannot be bound.

@@ -107,6 +107,10 @@ impl All {
             }
         }
         for global in facts.globals {
+            let is_elsewhere = unit_of.get(&global.key).is_some_and(|known| *known != unit.file);
+            if let Some(old) = self.globals.get_mut(&global.key).filter(|_| is_elsewhere) {
+                old.is_in_each_unit |= global.linkage == Linkage::Static;
+            }
             match self.globals.get_mut(&global.key) {
                 Some(old) if old.local_to.is_some() => {
                     old.unsupported.get_or_insert("each file that includes its function has its own".into());

@@ -346,6 +346,7 @@ impl Reader<'_> {
             is_thread_local,
             // `merge` knows more.
             never_written: !item.ty().canonical().is_volatile(),
+            is_in_each_unit: false,
             local_to: None,
             unsupported: match is_plain(&item.name()) {
                 false => Some("its name cannot be linked from Rust".into()),

@@ -20,6 +20,7 @@ fn global(file: &str, name: &str, linkage: Linkage) -> Global {
         is_const: false,
         is_thread_local: false,
         never_written: false,
+        is_in_each_unit: false,
         local_to: None,
         unsupported: None,
     }

@@ -84,6 +84,7 @@ fn library(globals: Vec<(&str, CType)>, records: Vec<(String, Record)>) -> Libra
             is_const: c_name == name,
             is_thread_local: false,
             never_written: false,
+            is_in_each_unit: false,
             local_to: None,
             unsupported: None,
         }

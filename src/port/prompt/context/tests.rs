@@ -61,6 +61,7 @@ pub fn library() -> Library {
             is_const: true,
             is_thread_local: false,
             never_written: false,
+            is_in_each_unit: false,
             local_to: None,
             unsupported: None,
         }],

@@ -73,6 +73,7 @@ pub(super) fn library() -> Library {
         is_const: false,
         is_thread_local: false,
         never_written: false,
+        is_in_each_unit: false,
         local_to: None,
         unsupported: None,
     };
