@@ -205,6 +205,7 @@ fn faults_of_servers() {
     what_passes_is_said_and_asked_again(&library);
     what_lasts_ends_the_run_and_says_what_to_do(&library);
     a_timeout_ends_a_function_and_three_in_a_row_the_run(&library);
+    a_refused_request_ends_its_function_and_three_in_a_row_the_run(&library);
     a_run_that_fails_keeps_what_others_were_asked(&library);
     library.keeps_no_key();
 }
@@ -281,6 +282,28 @@ fn a_timeout_ends_a_function_and_three_in_a_row_the_run(library: &Library) {
     met.ran.fails(1, &["3 functions in a row were given up without an answer", "llm.timeout_seconds"]);
     assert_eq!((met.requests.len(), met.ended.as_str()), (3, "failed"));
     library.recovers(Wire::OpenAi);
+}
+
+/// A provider may refuse what one prompt contains.
+fn a_refused_request_ends_its_function_and_three_in_a_row_the_run(library: &Library) {
+    let wire = Wire::OpenAi;
+    let refusing = |names: &'static [&str]| {
+        Server::with(move |request, _| {
+            let is_refused =
+                names.iter().any(|name| wire.asked(request).contains(&format!("function `{name}`")));
+            if is_refused { wire.fails(400, "", "too long") } else { wire.stops("No.", Stop::Refusal) }
+        })
+    };
+    let met = library.port(wire, &["f1", "f2", "f3"], refusing(&["f1", "f2"]));
+    met.ran
+        .code(11)
+        .shows("failed: model-failed: ")
+        .shows("HTTP 400: too long")
+        .shows("the model refused: No.");
+    assert_eq!((met.requests.len(), met.ended.as_str()), (3, "incomplete"));
+    let met = library.port(wire, &["f1", "f2", "f3"], refusing(&["f1", "f2", "f3"]));
+    met.ran.fails(1, &["3 functions in a row were given up without an answer", "HTTP 400: too long"]);
+    library.recovers(wire);
 }
 
 fn a_run_that_fails_keeps_what_others_were_asked(library: &Library) {

@@ -138,6 +138,40 @@ fn what_does_not_compile_is_mended_with_the_compilers_words() {
     assert_eq!(repo.count("SELECT count(*) FROM attempts WHERE outcome = 'does-not-compile'"), 1);
 }
 
+/// The name of the type is right, but it is libc's: the error is where the port is called, in a file that is not its own.
+#[test]
+fn a_wrong_type_in_the_signature_is_the_candidates_fault_wherever_the_compiler_finds_it() {
+    let half = "long half(const struct timeval *t) { return t->tv_usec / 2; }\n";
+    let repo = Repo::of(&[("time.c", &format!("#include <sys/time.h>\n{half}"))]);
+    let candidate =
+        |of: &str| reply(&format!("pub fn half(t: &{of}::timeval) -> i64 {{\n    t.tv_usec / 2\n}}"));
+    repo.model(&[&candidate("libc"), &candidate("ffi")]);
+    repo.port(&["half"]).ok();
+    assert!(repo.prompt(2).contains("mismatched types"), "{}", repo.prompt(2));
+    assert_eq!(repo.count("SELECT count(*) FROM attempts WHERE outcome = 'does-not-compile'"), 1);
+}
+
+#[test]
+fn files_that_change_while_a_port_is_judged_stay_and_are_judged_with_it() {
+    let repo = Repo::initialised();
+    repo.model(&[&reply(TWICE)]);
+    repo.port(&["twice"]).ok();
+    repo.model(&[&reply(THRICE)]);
+    let long =
+        ["port", "thrice", "--config", "fuzz.accept_seconds=4", "--config", "fuzz.loop_executions=2000"];
+    let mut running = Running::start(repo.command(&long));
+    running.says("acceptance run");
+    repo.replace("rust/src/sum.rs", "x.wrapping_mul(2)", "x.wrapping_add(x)");
+    let (ran, _) = running.ends();
+    ran.ok().shows("files changed while the port was judged");
+    let module = repo.read("rust/src/sum.rs");
+    assert!(module.contains("x.wrapping_add(x)") && module.contains(THRICE), "{module}");
+    // The other port calls code that no run of it had seen, so it was fuzzed whole again.
+    assert_eq!(repo.count("SELECT count(*) FROM steps WHERE step = 'fuzz' AND symbol LIKE '%thrice'"), 2);
+    assert_eq!(repo.status("twice")["grade"], "stale");
+    assert_ne!(repo.status("thrice")["grade"], "stale");
+}
+
 #[test]
 fn replies_without_one_clear_implementation_are_asked_for_again() {
     let helper = "```rust\nfn twice_of(x: u32) -> u32 {\n    x\n}\n```\n";

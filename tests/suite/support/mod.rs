@@ -473,11 +473,16 @@ impl Running {
     }
 
     /// Ctrl-C; then how it ended and after how long.
-    pub fn interrupt(mut self) -> (Ran, Duration) {
-        let started = Instant::now();
+    pub fn interrupt(self) -> (Ran, Duration) {
         let pid = i32::try_from(self.child.id()).unwrap();
         // SAFETY: a plain system call; the process is a child that nobody has waited for yet.
         unsafe { libc::kill(pid, libc::SIGINT) };
+        self.ends()
+    }
+
+    /// How it ends, and after how long.
+    pub fn ends(mut self) -> (Ran, Duration) {
+        let started = Instant::now();
         let status = self.child.wait().unwrap();
         let took = started.elapsed();
         let mut stdout = String::new();
