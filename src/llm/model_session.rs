@@ -194,10 +194,15 @@ impl ModelSession {
         write_atomic(&self.logs.join(symbol.as_str()).join(name), text.as_bytes())
     }
 
-    /// `.implfuzz/logs/<run>/<symbol>/NN-role.{prompt,reply}.md`
+    /// `.implfuzz/logs/<run>/<symbol>/NN-role.{prompt,reply}.md`, and `NN-role-2` where the same question comes again.
     fn log(&self, prompt: &Prompt, reply: &std::result::Result<Reply, ModelError>) -> Result<()> {
         let enlarged = if prompt.enlarged { "-enlarged" } else { "" };
         let name = format!("{:02}-{}{enlarged}", prompt.attempt, prompt.role);
+        // A narrower contract begins the count anew.
+        let folder = self.logs.join(prompt.symbol.as_str());
+        let is_new = |name: &String| !folder.join(format!("{name}.prompt.md")).exists();
+        let again = (2..).map(|round| format!("{name}-{round}"));
+        let name = std::iter::once(name.clone()).chain(again).find(is_new).unwrap_or(name);
         let text = match reply {
             Ok(reply) => reply.text.clone(),
             Err(error) => format!("no reply: {error}\n"),

@@ -59,7 +59,7 @@ pub fn port_all<'p>(
         begun: 0,
     };
     let (send, receive) = channel();
-    std::thread::scope(|scope| scheduler.work(scope, &send, &receive))
+    std::thread::scope(|scope| scheduler.work(scope, &send, receive))
 }
 
 impl<'r, 'p> Scheduler<'r, '_, 'p> {
@@ -67,7 +67,8 @@ impl<'r, 'p> Scheduler<'r, '_, 'p> {
         mut self,
         scope: &'s Scope<'s, 'r>,
         send: &Sender<Message<'p>>,
-        receive: &Receiver<Message<'p>>,
+        // Owned: if this thread panics, workers that wait for a turn end with it.
+        receive: Receiver<Message<'p>>,
     ) -> Result<Vec<PortResult>>
     where
         'p: 's,
