@@ -18,7 +18,14 @@ pub enum ModelError {
     TimedOut { source_name: String, after: Duration },
     /// The server answered with an error status.
     #[error("{url}: HTTP {status}: {message}")]
-    Status { url: String, status: u16, message: String, advice: String },
+    Status {
+        url: String,
+        status: u16,
+        message: String,
+        advice: String,
+        /// It is about the account, such as its limit, and not about what was asked.
+        is_of_account: bool,
+    },
     /// The answer is not what the protocol promises.
     #[error("{source_name}: {why}{}", excerpt_suffix(excerpt))]
     Garbled { source_name: String, why: String, excerpt: String },
@@ -42,13 +49,13 @@ impl ModelError {
     pub fn is_about_the_request(&self) -> bool {
         match self {
             // For instance a prompt that is too long, or that a filter refuses.
-            Self::Status { status, .. } => matches!(status, 400 | 413 | 422),
-            Self::Garbled { .. } => true,
+            Self::Status { status, is_of_account, .. } => matches!(status, 400 | 413 | 422) && !is_of_account,
+            // The run that was recorded may have gone on.
+            Self::Garbled { .. } | Self::Recorded { .. } => true,
             Self::Interrupted
             | Self::Unreachable { .. }
             | Self::TimedOut { .. }
             | Self::NoRecording { .. }
-            | Self::Recorded { .. }
             | Self::Recording { .. } => false,
         }
     }

@@ -182,7 +182,8 @@ impl Client {
         let status = answer.status;
         let failure = if spend_limit { Failure::SpendLimit } else { Failure::Status(status) };
         let advice = advice(status, spend_limit).to_owned();
-        let error = ModelError::Status { url: shown_url(url), status, message, advice };
+        let error =
+            ModelError::Status { url: shown_url(url), status, message, advice, is_of_account: spend_limit };
         (failure, answer.wait, error)
     }
 }

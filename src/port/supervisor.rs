@@ -68,7 +68,8 @@ pub struct PortState {
     before: Option<StopReason>,
     next: Step,
     phase: Phase,
-    /// The candidate is accepted, but the tree has changed: it is only audited, built and tried briefly there.
+    /// The candidate is accepted, but the tree has changed: it is only audited, built and tried briefly there, unless it
+    /// calls other code now.
     settling: bool,
     /// Whether a harness judges the present candidate. Without one, only the acceptance run, inside of drivers'
     /// executions, tries it.
@@ -202,6 +203,7 @@ fn came(state: &mut PortState, node: Node, outcome: Outcome) -> Step {
     }
     match (node, outcome) {
         (_, Outcome::BudgetExhausted) => Step::Stop(StopReason::Budget),
+        (Node::Audit, Outcome::ContractChanged) => Step::Stop(StopReason::ContractChanged),
         (Node::Smoke | Node::Fuzz | Node::Accept, Outcome::CFault(fault))
             if state.has_harness && state.has_drivers =>
         {
@@ -221,8 +223,10 @@ fn came(state: &mut PortState, node: Node, outcome: Outcome) -> Step {
         (Node::Audit, Outcome::AuditPassed | Outcome::AuditPassedWithOtherCode) => {
             // A fault that one candidate met says nothing of the next one.
             (state.has_harness, state.lost) = (state.begins_with_harness, None);
-            // What was judged is not what would be recorded, so all of it is judged again.
-            state.settling = false;
+            // What was judged is not what would be recorded, so all of it is judged again. `moves` limits that.
+            if std::mem::take(&mut state.settling) {
+                state.visits.clear();
+            }
             Step::Build
         }
         // After the build the linkage proof reads the object files, which may show what the source did not.

@@ -77,6 +77,8 @@ pub struct Project {
     ffi_names: OnceCell<Arc<FfiNames>>,
     /// Modules as last read.
     modules: RefCell<BTreeMap<String, Rc<PortModule>>>,
+    /// A module that counts instead of the one in the tree.
+    spliced: RefCell<Option<(String, Rc<PortModule>)>>,
 }
 
 /// A function that can be ported.
@@ -172,6 +174,7 @@ impl Project {
             without_static: BTreeMap::new(),
             ffi_names: OnceCell::new(),
             modules: RefCell::default(),
+            spliced: RefCell::default(),
         };
         project.library.allocators = globals::allocators(&project.library, &project.values);
         let variables = project.library.globals.iter().filter(|global| state::is_variable(global));
@@ -298,6 +301,9 @@ impl Project {
 
     /// A module as it is in the tree now; it is parsed again only when its text has changed.
     pub fn module(&self, name: &str) -> Result<Rc<PortModule>> {
+        if let Some((_, module)) = self.spliced.borrow().as_ref().filter(|(spliced, _)| spliced == name) {
+            return Ok(Rc::clone(module));
+        }
         let text = fs::read_to_string(self.module_path(name)).map_err(|error| {
             Error::new(ErrorKind::Io, error.to_string())
                 .help("run `cargo implfuzz init` to write the missing files")
@@ -309,6 +315,15 @@ impl Project {
         let module = Rc::new(PortModule::read(text));
         known.insert(name.to_owned(), Rc::clone(&module));
         Ok(module)
+    }
+
+    /// Does the work as if the module in the tree had this text.
+    pub fn as_if<T>(&self, module: &str, text: &str, work: impl FnOnce() -> T) -> T {
+        let spliced = (module.to_owned(), Rc::new(PortModule::read(text.to_owned())));
+        self.spliced.replace(Some(spliced));
+        let done = work();
+        self.spliced.replace(None);
+        done
     }
 
     /// Whether a function has a body in Rust in its module in the tree.

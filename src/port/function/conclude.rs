@@ -5,8 +5,7 @@ use crate::error::Result;
 use crate::judge::Outcome;
 use crate::judge::proofs;
 use crate::judge::verify::{self, Judgement};
-use crate::platform::workspace::Trial;
-use crate::port::function::result::{Accepted, End, PortResult};
+use crate::port::function::result::{Accepted, End, Graded, PortResult};
 use crate::port::function::session::Session;
 use crate::port::plan::redo::{self, Redo};
 use crate::port::plan::resume::{Action, Plan};
@@ -102,34 +101,35 @@ impl<'p> Session<'p> {
         })
     }
 
-    /// Puts an accepted port into the tree and grades it there. A previous port with a better grade stays, whatever
-    /// happens meanwhile.
-    pub fn accept(&mut self, planned: &FunctionPlan, port: Accepted) -> Result<PortResult> {
+    /// Grades an accepted port as if it stood in the tree.
+    pub fn graded(&mut self, planned: &FunctionPlan, port: Accepted) -> Result<Graded> {
         let Accepted { module, verdict, apart, in_place, reaches_c, by } = port;
         let before = verify::known(self.project, self.store, &[planned])?.pop();
         let before = before.map_or(Grade::Stub, |known| known.grade);
-        // What takes long comes first: it is about C alone.
         let proofs = Proofs { apart, ..self.grounds.proofs(&self.judge, planned, &verdict)? };
         let place = in_place.as_ref().map(|found| {
             found.joined(&proofs, (self.grounds.adequacy(planned), self.grounds.unsound(planned)))
         });
-        self.put_on_trial(planned, &module)?;
-        let callees_in_c = proofs::still_c(self.judge.callees_in_c(planned)?, &reaches_c);
-        let outcome = self.judge.outcome(planned, &verdict, (proofs, place.as_ref()), &callees_in_c)?;
+        let outcome = self.project.as_if(&planned.function.module, &module, || {
+            let callees_in_c = proofs::still_c(self.judge.callees_in_c(planned)?, &reaches_c);
+            self.judge.outcome(planned, &verdict, (proofs, place.as_ref()), &callees_in_c)
+        })?;
+        Ok(Graded { module, verdict, outcome, before, by })
+    }
+
+    /// Puts a graded port into the tree, unless the previous port has a better grade.
+    pub fn accept(&mut self, planned: &FunctionPlan, graded: Graded) -> Result<PortResult> {
+        let Graded { module, verdict, outcome, before, by } = graded;
         let (end, grade, why) = match outcome.grade {
             grade if grade < before => {
-                self.project.workspace.give_back()?;
                 if self.redo == Redo::Safer {
                     return self.no_safer(planned, &stays(&outcome, before).unwrap_or_default());
                 }
                 (End::AlreadyPorted, before, stays(&outcome, before))
             }
-            grade if !grade.holds() => {
-                self.project.workspace.give_back()?;
-                return self.result(planned, End::Failed, outcome.reason());
-            }
+            grade if !grade.holds() => return self.result(planned, End::Failed, outcome.reason()),
             grade => {
-                self.keep(planned, &module)?;
+                self.put(planned, &module)?;
                 self.judge.publish_seeds(&planned.function.name)?;
                 self.judge.record(self.store, planned, &outcome, &by)?;
                 (End::Accepted, grade, outcome.reason())
@@ -190,22 +190,24 @@ impl<'p> Session<'p> {
         self.result(planned, End::Skipped, Some(why))
     }
 
-    /// Writes a module as a tentative file: if the run ends before it is kept, the text before comes back.
-    fn put_on_trial(&self, planned: &FunctionPlan, module: &str) -> Result<()> {
-        let path = self.project.module_path(&planned.function.module);
-        self.project.workspace.begin(&Trial { path, text: module.to_owned() })
+    /// The result of a function that has got a port from someone else meanwhile, which stays.
+    pub fn written_by_another(&self, planned: &FunctionPlan) -> Result<PortResult> {
+        let why = format!(
+            "someone wrote it while it was ported: to judge that port, cargo implfuzz verify {}",
+            planned.function.name
+        );
+        self.result(planned, End::AlreadyPorted, Some(why))
     }
 
-    /// Leaves the module in the tree, with the shims for its callers.
-    fn keep(&mut self, planned: &FunctionPlan, module: &str) -> Result<()> {
+    /// Writes a module and the shims for its callers in one transaction.
+    fn put(&mut self, planned: &FunctionPlan, module: &str) -> Result<()> {
         let project = self.project;
-        let callees = init::callees(project, (&planned.function.module, module))?;
-        project.workspace.keep()?;
-        self.tree += 1;
-        // `init` writes it anew if this process is killed before it does.
         let mut transaction = project.workspace.transaction();
+        transaction.add(project.module_path(&planned.function.module), module)?;
+        let callees = init::callees(project, (&planned.function.module, module))?;
         transaction.add(project.rust_dir().join("src/callee.rs"), callees)?;
         transaction.commit()?;
+        self.tree += 1;
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! How the ports of a run ended.
 
+use crate::judge::Outcome;
 use crate::judge::in_place::Evidence;
 use crate::symbol::SymbolName;
 use crate::verdict::{Finding, Grade, Measured, Share, Verdict};
@@ -18,6 +19,17 @@ pub struct Accepted {
     /// The functions of C that its compiled code reaches.
     pub reaches_c: Vec<SymbolName>,
     /// The author: a model's name, or c2rust.
+    pub by: String,
+}
+
+/// An accepted port, and its grade.
+#[derive(Debug)]
+pub struct Graded {
+    pub module: String,
+    pub verdict: Verdict,
+    pub outcome: Outcome,
+    /// The grade of the port that it replaces.
+    pub before: Grade,
     pub by: String,
 }
 

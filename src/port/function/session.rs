@@ -41,7 +41,7 @@ pub struct Session<'p> {
     pub translated: BTreeMap<RelPath, std::result::Result<Rc<Text>, String>>,
     /// The budget allows no further questions.
     pub exhausted: bool,
-    /// How many functions in a row were given up because no model answered in time.
+    /// How many functions in a row were given up because no model answered.
     pub unanswered: u32,
     /// Stops other threads: set by the user's Ctrl-C, or when the run fails.
     pub stop: Interrupt,

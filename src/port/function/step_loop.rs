@@ -9,7 +9,7 @@ use crate::fuzz::campaign::Budget;
 use crate::judge::LaterBuild;
 use crate::llm::{self, Asker, Chosen, Permit, Prompt};
 use crate::port::function::result::PortResult;
-use crate::port::function::steps::{AfterBuild, Room, Ships};
+use crate::port::function::steps::{AfterBuild, Finish, Room, Ships};
 use crate::port::function::worker::Worker;
 use crate::port::supervisor::{self, Outcome, SMOKE_EXECUTIONS, Step};
 use crate::verdict::Verdict;
@@ -18,6 +18,9 @@ use std::time::Duration;
 
 /// Interval for checking the budget while other calls are under way.
 const GLANCE: Duration = Duration::from_millis(50);
+
+/// Interval for looking at a file that someone is writing.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Ports a function, and puts an accepted port into the tree.
 ///
@@ -36,9 +39,10 @@ pub fn port_function(worker: &Worker) -> Result<PortResult> {
                 if tree.is_none() {
                     tree = Some(machine.tree.take(&machine.stop)?);
                 }
-                // If the tree has changed, the port is audited, built and tried again.
-                if let Some(result) = worker.turn(|port, session| port.finish(session))? {
-                    return Ok(result);
+                match worker.turn(|port, session| port.finish(session))? {
+                    Finish::Done(result) => return Ok(*result),
+                    Finish::Moved => {}
+                    Finish::Unreadable => std::thread::sleep(LOOK),
                 }
                 continue;
             }

@@ -241,18 +241,17 @@ fn callees(sources: &Sources) -> Result<Vec<Callee>> {
     Ok(callees)
 }
 
-/// The C texts of callees, the shortest first, as far as there is room.
+/// The C texts of callees: of those that Rust cannot call, because the port does what they do, and then of others, the shortest
+/// first, as far as there is room.
 fn short_callees(sources: &Sources) -> Vec<String> {
     let function = sources.function;
     let keys: BTreeSet<&SymbolKey> = function.calls.iter().chain(&function.address_taken).collect();
     let others = keys.into_iter().filter(|key| **key != function.key);
     let others = others.filter_map(|key| sources.library.function(key));
-    // What Rust cannot call, the port does itself.
-    let most = |callee: &Function| if (sources.callee)(callee).is_none() { SHORT_ONES } else { SHORT };
-    let mut texts: Vec<&str> = others
-        .filter(|callee| callee.text.len() <= most(callee))
-        .map(|callee| callee.text.as_str())
-        .collect();
+    let (others, own): (Vec<&Function>, Vec<&Function>) =
+        others.partition(|callee| (sources.callee)(callee).is_some());
+    let mut texts: Vec<&str> = others.into_iter().map(|callee| callee.text.as_str()).collect();
+    texts.retain(|text| text.len() <= SHORT);
     texts.sort_by_key(|text| text.len());
     let mut room = SHORT_ONES;
     texts.retain(|text| {
@@ -260,7 +259,7 @@ fn short_callees(sources: &Sources) -> Vec<String> {
         room -= if fits { text.len() } else { 0 };
         fits
     });
-    texts.into_iter().map(str::to_owned).collect()
+    own.into_iter().map(|callee| callee.text.as_str()).chain(texts).map(str::to_owned).collect()
 }
 
 /// The Rust statics of the variables that the body mentions, and those that have none.

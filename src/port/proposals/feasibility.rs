@@ -91,6 +91,7 @@ impl Feasibility<'_, '_> {
             Err(why) => return Ok((opened, Err(why))),
         };
         let (mut problem, mut last): (Option<String>, Option<String>) = (None, None);
+        let mut is_answered = false;
         for attempt in 1..=self.0.models.questions("feasibility", &opened.0.config.limits) {
             let facts = Facts::of(&opened.0, &planned);
             let (sites, candidate) = (&facts.sites[..], last.as_deref());
@@ -102,7 +103,8 @@ impl Feasibility<'_, '_> {
                 Err(why) => return Ok((opened, Err(why))),
             };
             last = Some(reply.text.clone());
-            let answer = match is_complete(&reply) {
+            is_answered = is_complete(&reply);
+            let answer = match is_answered {
                 true => read(&reply.text),
                 false => Answer::Unusable("The reply was not complete.".into()),
             };
@@ -151,8 +153,10 @@ impl Feasibility<'_, '_> {
                 }
             }
         }
-        // Stored only now: a run that ends earlier leaves the question open.
-        opened.1.explain(row.id, (&explanation, None))?;
+        // Stored only now: a run that ends earlier, or gets no whole answer, leaves the question open.
+        if is_answered {
+            opened.1.explain(row.id, (&explanation, None))?;
+        }
         Ok((opened, Err(format!("asking about it gave no result: {}", problem.unwrap_or_default()))))
     }
 

@@ -36,7 +36,7 @@ struct Running<'p> {
     lane: usize,
 }
 
-/// Ports `wanted`, `jobs` at a time. Results are in the order of `wanted`; functions that never began have none.
+/// Ports `wanted`, `jobs` at a time. Results are in the order of `wanted`.
 ///
 /// # Errors
 /// Those of the tool, of models, and Ctrl-C. Work under way ends first.
@@ -62,6 +62,17 @@ pub fn port_all<'p>(
     std::thread::scope(|scope| scheduler.work(scope, &send, receive))
 }
 
+/// Stops the workers if the session's thread panics.
+struct StopOnPanic<'r>(&'r Machine);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop.set();
+        }
+    }
+}
+
 impl<'r, 'p> Scheduler<'r, '_, 'p> {
     fn work<'s>(
         mut self,
@@ -73,6 +84,7 @@ impl<'r, 'p> Scheduler<'r, '_, 'p> {
     where
         'p: 's,
     {
+        let _stop = StopOnPanic(self.machine);
         let mut failed = None;
         loop {
             if failed.is_none()
@@ -104,8 +116,30 @@ impl<'r, 'p> Scheduler<'r, '_, 'p> {
         }
         match failed {
             Some(error) => Err(error),
-            None => Ok(self.results.into_values().collect()),
+            None => {
+                self.leave_the_rest()?;
+                Ok(self.results.into_values().collect())
+            }
         }
+    }
+
+    /// The results of the functions for which the budget left nothing.
+    fn leave_the_rest(&mut self) -> Result<()> {
+        for (at, planned) in self.wanted.iter().enumerate() {
+            if self.results.contains_key(&at) {
+                continue;
+            }
+            let result = match self.session.refused(planned)? {
+                Some(result) => result,
+                None => PortResult {
+                    end: End::Budget,
+                    reason: Some("not begun: the budget has no room for any question".into()),
+                    ..PortResult::untouched(planned.function.name.clone())
+                },
+            };
+            self.results.insert(at, result);
+        }
+        Ok(())
     }
 
     /// Begins all functions that may begin.

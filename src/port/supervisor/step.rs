@@ -84,6 +84,8 @@ pub enum StopReason {
     ModelTimedOut,
     /// The provider refuses this request, or its answer cannot be read.
     ModelFailed,
+    /// The contract or the harness changed while the function was ported.
+    ContractChanged,
     /// The tokens, money or time of the budget are used up.
     Budget,
     /// The port makes no progress.
@@ -108,6 +110,7 @@ impl StopReason {
             | Self::ModelRefused
             | Self::ModelTimedOut
             | Self::ModelFailed
+            | Self::ContractChanged
             | Self::Budget
             | Self::Defect => false,
         }
@@ -155,6 +158,8 @@ pub enum Outcome {
     /// The audit passed, but the accepted candidate now calls other code than when it was judged.
     #[strum(to_string = "passed")]
     AuditPassedWithOtherCode,
+    /// The contract or the harness is not the one that the run has read.
+    ContractChanged,
     #[strum(to_string = "rejected-by-audit")]
     AuditRejected(String),
     Built,

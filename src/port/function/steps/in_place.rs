@@ -58,12 +58,14 @@ impl<'p> FunctionPort<'p> {
             return Ok(self.says_nothing(session, "no driver judges it".into()));
         };
         self.say(session, "judging in place");
+        // Before the judgement: what changes meanwhile, no driver has run.
+        let fingerprint = self.fingerprint(session)?;
         let candidate = Candidate { planned: self.planned, module: &self.spliced };
         let judged = grounds.judge(&mut session.judging(), &[self.planned], Some(&candidate));
         let evidence = match judged {
             Ok(mut judged) => judged.remove(&self.planned.function.key),
-            // A candidate that uses what C's program lacks, or that this build alone stops.
-            Err(error) if matches!(error.kind(), ErrorKind::C | ErrorKind::Build) => {
+            // A candidate that uses what C's program lacks.
+            Err(error) if error.kind() == ErrorKind::C => {
                 return Ok(self.says_nothing(session, format!("no driver can be linked with it: {error}")));
             }
             Err(error) => return Err(error),
@@ -78,7 +80,7 @@ impl<'p> FunctionPort<'p> {
             return self.refuted(session, &finding, &dir).map(Outcome::AcceptanceRefuted);
         }
         let (calls, unclear) = (evidence.calls, evidence.unclear.clone());
-        self.in_place = Some(InPlace { evidence, fingerprint: self.fingerprint(session)?, drivers: grounds });
+        self.in_place = Some(InPlace { evidence, fingerprint, drivers: grounds });
         Ok(self.unrefuted(session, calls, unclear))
     }
 

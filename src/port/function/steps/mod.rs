@@ -3,6 +3,7 @@
 
 mod asking;
 mod building;
+mod finishing;
 mod hidden_gate;
 mod in_place;
 mod memory;
@@ -11,6 +12,7 @@ mod trace;
 mod translating;
 
 pub use building::AfterBuild;
+pub use finishing::Finish;
 pub use runs::Ships;
 
 use crate::config::Maker;
@@ -19,7 +21,7 @@ use crate::event::Event;
 use crate::evidence::fingerprint::Fingerprint;
 use crate::judge::proofs::Ran;
 use crate::llm::{Chosen, Permit};
-use crate::port::function::result::{Accepted, PortResult};
+use crate::port::function::result::PortResult;
 use crate::port::function::session::Session;
 use crate::port::lessons::Lessons;
 use crate::port::plan::redo::old_port;
@@ -66,6 +68,11 @@ pub struct FunctionPort<'p> {
     module_before: String,
     /// What its runs are about.
     judged: Option<Fingerprint>,
+    /// The same before anything was asked, and whether a port stood in the tree then.
+    beginning: Fingerprint,
+    had_port: bool,
+    /// How often it waited for a file that someone is writing.
+    waited: u32,
     binary: Option<PathBuf>,
     /// The functions of C that the code in the binary reaches.
     reaches_c: Vec<SymbolName>,
@@ -125,6 +132,9 @@ impl<'p> FunctionPort<'p> {
             spliced: String::new(),
             module_before: String::new(),
             judged: None,
+            beginning: session.judge.fingerprint(planned)?,
+            had_port: project.ported(&planned.function) == Ported::Yes,
+            waited: 0,
             binary: None,
             reaches_c: Vec::new(),
             tree: 0,
@@ -182,44 +192,13 @@ impl<'p> FunctionPort<'p> {
         session.unanswered += u32::from(is_silent);
         if session.unanswered >= UNANSWERED {
             let text = format!("{UNANSWERED} functions in a row were given up without an answer: {detail}");
-            return Err(Error::new(ErrorKind::Model, text).help(
-                "check that the model answers, or allow more time: --config 'llm.timeout_seconds=1800'",
-            ));
+            let help = match reason {
+                StopReason::ModelFailed => "check llm.model, and what the provider says of the request",
+                _ => "check that the model answers, or allow more time: --config 'llm.timeout_seconds=1800'",
+            };
+            return Err(Error::new(ErrorKind::Model, text).help(help));
         }
         Ok(result)
-    }
-
-    /// Puts the accepted candidate into the tree. `None` if the tree has changed, because the tree must get exactly
-    /// what was judged.
-    pub fn finish(&mut self, session: &mut Session<'p>) -> Result<Option<PortResult>> {
-        let moved = match self.tree == session.tree {
-            true if self.is_as_judged(session)? => None,
-            true => Some("files changed while the port was judged: it is judged again with them"),
-            false => Some("another port entered the tree: this one is judged again together with it"),
-        };
-        if let Some(moved) = moved {
-            supervisor::apply(&mut self.state, Outcome::TreeMoved);
-            self.say(session, moved);
-            return Ok(None);
-        }
-        self.begin(session, &Step::Done)?;
-        self.end(session, ("accepted", ""))?;
-        let internal = || Error::new(ErrorKind::Internal, "accepted without a verdict");
-        let (verdict, apart) = self.accepted.take().ok_or_else(internal)?;
-        let by = match self.state.maker() {
-            Maker::C2rust => Maker::C2rust.word().to_owned(),
-            Maker::Model => session.models.name(self.role, self.state.rank()),
-        };
-        let module = self.spliced.clone();
-        let in_place = self.in_place.take().map(|found| found.evidence);
-        let reaches_c = self.reaches_c.clone();
-        session.accept(self.planned, Accepted { module, verdict, apart, in_place, reaches_c, by }).map(Some)
-    }
-
-    /// Whether the module in the tree, and what the runs were about, are the same as when the candidate was spliced.
-    fn is_as_judged(&self, session: &Session<'p>) -> Result<bool> {
-        let module = session.project.module(&self.planned.function.module)?;
-        Ok(module.text() == self.module_before && self.judged == Some(self.fingerprint(session)?))
     }
 
     /// The maker of the last candidate, or of the last reply without one.
@@ -289,26 +268,6 @@ impl<'p> FunctionPort<'p> {
         self.feedback = Some(feedback::audit(&Candidate { file: &file, first_line: 1, text: &text }, &notes));
         self.trouble = shown.join("; ");
         Ok(Outcome::AuditRejected(feedback::normalised(&key)))
-    }
-
-    /// The outcome of an audit without problems. `known` is what drivers said of the accepted candidate.
-    fn passed_audit(&mut self, session: &Session<'p>, known: Option<InPlace>) -> Result<Outcome> {
-        let now = self.fingerprint(session)?;
-        self.in_place = known.filter(|known| known.is_about(&now, session.place.as_ref()));
-        let before = self.judged.replace(now).filter(|_| self.is_settling());
-        let Some((before, now)) = before.as_ref().zip(self.judged.as_ref()) else {
-            return Ok(Outcome::AuditPassed);
-        };
-        if (&before.contract, &before.harness) != (&now.contract, &now.harness) {
-            // The run has read both, and runs the harness as it was.
-            let text = format!(
-                "the contract or the harness of `{}` changed while its port was judged",
-                self.planned.function.name
-            );
-            return Err(Error::new(ErrorKind::Environment, text)
-                .help("start the same command again: it continues where it stopped"));
-        }
-        Ok(if before == now { Outcome::AuditPassed } else { Outcome::AuditPassedWithOtherCode })
     }
 
     /// Why a candidate that was spliced is not safer than the old port, where that is asked for.

@@ -18,6 +18,7 @@ fn every_edge_of_a_port_that_settles_in_a_tree_that_moved() {
         // What was judged called other code, so it is judged anew.
         (vec![], O::AuditPassedWithOtherCode, Step::Build, false),
         (vec![], O::AuditRejected(key()), enhancer(Why::RejectedByAudit), false),
+        (vec![], O::ContractChanged, stop(StopReason::ContractChanged), true),
         (vec![], O::TreeMoved, stop(StopReason::Defect), true),
         (audited.clone(), O::Built, Step::Smoke, true),
         (audited.clone(), O::DoesNotCompile(key()), enhancer(Why::DoesNotCompile), false),
