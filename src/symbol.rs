@@ -146,6 +146,17 @@ pub enum UseKind {
     Other,
 }
 
+/// A member of a struct, or an element of it, that is an argument of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemberPassed {
+    pub callee: String,
+    /// From 0.
+    pub position: usize,
+    /// The key of the struct.
+    pub record: String,
+    pub member: String,
+}
+
 /// A comparison in a body, as text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comparison {
@@ -215,6 +226,7 @@ pub struct Function {
     pub macros: Vec<String>,
     /// Comparisons in the body, as text.
     pub comparisons: Vec<Comparison>,
+    pub members_passed: Vec<MemberPassed>,
     pub returns: Vec<Returned>,
     /// Whether the body accesses `volatile` or atomic memory.
     pub volatile: bool,

@@ -46,6 +46,11 @@ pub(super) fn is_wrapper(node: Cursor<'_>) -> bool {
     matches!(node.kind(), CXCursor_ParenExpr | CXCursor_UnexposedExpr)
 }
 
+/// Whether libclang has no name for the expression, and it is no conversion: those have one operand.
+pub(super) fn is_nameless(node: Cursor<'_>) -> bool {
+    node.kind() == CXCursor_UnexposedExpr && node.children().len() > 1
+}
+
 /// The expression inside parentheses, implicit conversions and casts.
 pub(super) fn strip(mut node: Cursor<'_>) -> Cursor<'_> {
     while is_wrapper(node) || node.kind() == CXCursor_CStyleCastExpr {
@@ -107,7 +112,7 @@ pub(super) fn access_or_address(parents: &[Cursor<'_>], lvalue: Cursor<'_>) -> (
             // An operand of assembly may be an output.
             CXCursor_AsmStmt | CXCursor_MSAsmStmt => return (Access::ReadWrite, false),
             // Not a conversion, but an expression without a name, such as an atomic operation.
-            CXCursor_UnexposedExpr if parent.children().len() > 1 => {
+            CXCursor_UnexposedExpr if is_nameless(*parent) => {
                 return (by_pointer(inner), is_pointer(inner) && escapes(inner));
             }
             // After conversion to a pointer, an array is still the same object; any other conversion reads

@@ -69,9 +69,8 @@ pub(super) const PATH_FLAGS: &[&str] = &["-isystem", "-iquote", "-idirafter", "-
 /// Prefixes of flags that change the meaning of C code.
 const MEANING: &[&str] = &[
     "-std=", "-fsigned-char", "-funsigned-char", "-fno-signed-char", "-fno-unsigned-char", "-fshort-enums",
-    "-fpack-struct", "-fwrapv", "-ansi", "-pthread", "-m", "-fcommon", "-fno-common", "-ffreestanding",
-    "-fno-builtin", "-fshort-wchar", "-funsigned-bitfields", "-fsigned-bitfields", "-fgnu89-inline",
-    "-fms-extensions",
+    "-fpack-struct", "-fwrapv", "-ansi", "-pthread", "-m", "-ffreestanding", "-fno-builtin", "-fshort-wchar",
+    "-fgnu89-inline", "-fms-extensions",
 ];
 
 /// Keeps the flags that change meaning, with the value joined to its flag; `place` maps paths.
@@ -131,9 +130,9 @@ mod tests {
     #[test]
     fn commands_lose_what_does_not_matter() {
         let words = split(
-            r#"cc -O2 -fcommon -mllvm -inline-threshold=9 -I inc -DX='"a b"' -D Y -MD -MF x.d -c -o a.o -std=c99 -iquote sub src/a.c"#,
+            r#"cc -O2 -ffreestanding -mllvm -inline-threshold=9 -I inc -DX='"a b"' -D Y -MD -MF x.d -c -o a.o -std=c99 -iquote sub src/a.c"#,
         );
         let kept = keep(&words[1..], |p| format!("<{p}>"));
-        assert_eq!(kept, ["-fcommon", "-I<inc>", "-DX=\"a b\"", "-DY", "-std=c99", "-iquote<sub>"]);
+        assert_eq!(kept, ["-ffreestanding", "-I<inc>", "-DX=\"a b\"", "-DY", "-std=c99", "-iquote<sub>"]);
     }
 }

@@ -151,6 +151,12 @@ impl All {
             functions.into_values().map(|found| resolve(found, &known, &known_globals, &emitted)).collect();
         constant_pointers::follow(&mut functions, &globals, &behind);
         never_written::mark(&mut globals, &functions, &behind, &lent);
+        for own in globals.values_mut().filter(|global| global.is_in_each_unit) {
+            if !constant_pointers::is_constant(own) && !own.never_written {
+                own.unsupported
+                    .get_or_insert_with(|| "each file that includes its header has its own".into());
+            }
+        }
         let modules = module_of_file(&library.units, &functions, &globals);
         let rust_names: BTreeMap<SymbolKey, String> =
             globals.iter().map(|(key, global)| (key.clone(), global.full_name())).collect();

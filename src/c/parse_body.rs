@@ -7,7 +7,7 @@ use super::cursor::Cursor;
 use super::expr::{Sources, access_or_address, is_pointer, is_zero, strip};
 use super::parse_copies::Copies;
 use super::parse_uses::uses;
-use crate::symbol::{Access, Comparison, ParamUse, Returned, SymbolKey};
+use crate::symbol::{Access, Comparison, MemberPassed, ParamUse, Returned, SymbolKey};
 use clang_sys::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +26,7 @@ pub(super) struct Body<'tu> {
     pub globals_read: BTreeSet<SymbolKey>,
     pub globals_written: BTreeSet<SymbolKey>,
     pub comparisons: Vec<Comparison>,
+    pub members_passed: Vec<MemberPassed>,
     pub returns: BTreeSet<Returned>,
     /// Variables whose address other code gets, even where that may only read.
     pub lent: BTreeSet<SymbolKey>,
@@ -134,6 +135,7 @@ impl<'tu> Walk<'_, 'tu> {
                 if JUMPS.contains(&name.as_str()) && self.body.unsupported.is_none() {
                     self.body.unsupported = Some(format!("calls {name} (line {})", node.start().line));
                 }
+                self.body.members_passed.extend(members_passed(node, &name));
                 self.body.called.insert((self.key)(function), name);
             }
             None => self.body.indirect_calls += 1,
@@ -287,4 +289,22 @@ impl<'tu> Walk<'_, 'tu> {
 /// Whether it is declared outside functions.
 fn is_global(declaration: Cursor<'_>) -> bool {
     declaration.linkage() != CXLinkage_NoLinkage
+}
+
+/// The members of structs, or elements of them, among the arguments of a call.
+fn members_passed(call: Cursor<'_>, callee: &str) -> Vec<MemberPassed> {
+    let member = |(position, argument): (usize, Cursor<'_>)| {
+        let mut node = strip(argument);
+        while node.kind() == CXCursor_ArraySubscriptExpr {
+            node = strip(*node.children().first()?);
+        }
+        if node.kind() != CXCursor_MemberRefExpr {
+            return None;
+        }
+        let object = node.children().first()?.ty().canonical();
+        let object = if object.kind() == CXType_Pointer { object.pointee().canonical() } else { object };
+        let record = object.declaration()?.usr();
+        Some(MemberPassed { callee: callee.to_owned(), position, record, member: node.name() })
+    };
+    call.arguments().into_iter().enumerate().filter_map(member).collect()
 }

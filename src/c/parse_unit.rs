@@ -236,6 +236,7 @@ impl Reader<'_> {
             foreign_globals: Vec::new(),
             macros: Vec::new(),
             comparisons: read.comparisons,
+            members_passed: read.members_passed,
             returns: read.returns.into_iter().collect(),
             volatile: read.volatile,
             unsupported: None,

@@ -4,7 +4,7 @@
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
 use super::cursor::Cursor;
-use super::expr::{Sources, access, is_pointer, is_wrapper, is_zero, named};
+use super::expr::{Sources, access, is_nameless, is_pointer, is_wrapper, is_zero, named};
 use super::memory_before;
 use super::parse_copies::{Copies, Passed, is_local, is_moved, moves};
 use crate::symbol::{ParamUse, UseKind};
@@ -73,6 +73,10 @@ impl<'tu> Look<'_, 'tu> {
                 }
             } else if self.sources.is_default(parent, inner) {
                 self.found.push(UseKind::NullCheck);
+            } else if is_pointer(self.mention) && is_nameless(parent) {
+                // Such as an atomic operation.
+                self.found.push(UseKind::Other);
+                return;
             } else if !is_wrapper(parent) && !is_choice(parent, inner) {
                 let kind = self.kind(depth, parent, inner);
                 let kind = kind.filter(|kind| *kind != UseKind::NullCheck || !self.is_asserted());

@@ -2,7 +2,7 @@
 //! pointers, and memory of unknown size.
 
 use super::flat::size;
-use super::length_inference::length_like;
+use super::length_names::length_like;
 use super::parameter_roles;
 use super::pointer_facts::{Facts, direction};
 use super::types::{Direction, Role};

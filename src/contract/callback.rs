@@ -1,6 +1,6 @@
 //! Callback parameters: which of them a harness can supply.
 
-use super::length_inference::names_length_of;
+use super::length_names::names_length_of;
 use super::parameter_roles::{self, prototype};
 use super::pointer_facts::Facts;
 use super::types::{Parameter, Role};
@@ -161,11 +161,10 @@ pub(super) fn measured(function: &Function, params: &[Parameter]) -> Result<(), 
 pub(super) fn elements(function: &Function, index: usize, facts: &Facts) -> Option<(String, String)> {
     let [pointer, count, size] = function.params.get(index..index + 3)? else { return None };
     let unsigned = |p: &Param| matches!(p.ty.kind, TypeKind::Int { signed: false, bits: 32.., .. });
-    // Of images, with a height, these count elements.
-    let is_size_t = |p: &Param| matches!(p.ty.kind, TypeKind::Int { bits: 64, .. }) && p.name != "height";
-    let words: &[&str] =
-        if is_size_t(count) && is_size_t(size) { &["size", "width", "stride"] } else { &["size"] };
-    let is_of_another = |p: &Param| names_length_of(&size.name, &p.name);
+    // Of an image, these count elements.
+    let has_order = function.params.iter().any(|p| prototype(&p.ty).is_some());
+    let words: &[&str] = if has_order { &["size", "width", "stride"] } else { &["size"] };
+    let is_of_another = |p: &Param| p.name != pointer.name && names_length_of(&size.name, &p.name);
     let named = words.iter().any(|word| size.name.to_ascii_lowercase().contains(word))
         && !function.params.iter().any(is_of_another);
     let is_it = points_to_void(&pointer.ty) && (facts.reads || facts.writes || facts.walks || facts.called);

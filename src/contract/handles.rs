@@ -372,7 +372,7 @@ impl<'a> Handles<'a> {
             let TypeKind::Pointer(to) = &field.ty.kind else { continue };
             let bytes = matches!(to.kind, TypeKind::Int { bits: 8, .. });
             let length = next.filter(|n| {
-                matches!(n.ty.kind, TypeKind::Int { .. }) && super::length_inference::length_like(&n.name)
+                matches!(n.ty.kind, TypeKind::Int { .. }) && super::length_names::length_like(&n.name)
             });
             match length.filter(|_| bytes && seen.insert(&field.name)) {
                 Some(length) => buffers.push((field.name.clone(), length.name.clone())),

@@ -284,7 +284,7 @@ fn pointer(
     if facts.returned {
         return Err(format!("a pointer into `{name}` is returned"));
     }
-    if facts.walks {
+    if facts.walks || facts.several {
         return room().ok_or_else(|| format!("the C text does not show how much memory `{name}` points to"));
     }
     match facts.constant_index {

@@ -1,5 +1,6 @@
 //! Lengths: which number gives the size of the memory behind a pointer parameter.
 
+use super::length_names::{length_like, names_length_of};
 use super::parameter_roles::{self, MAX};
 use super::pointer_facts::FactTable;
 use super::types::{Direction, Role};
@@ -85,7 +86,7 @@ pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, para
     if let Some(next) = function.params.get(index + 1).filter(is_length)
         && (facts.walks
             || facts.lengths.contains_key(&next.name)
-            || !facts.dereferenced && !facts.fields && facts.constant_index.is_none())
+            || !facts.dereferenced && !facts.fields && !facts.several && facts.constant_index.is_none())
     {
         return Some(next.name.clone());
     }
@@ -113,28 +114,6 @@ fn is_text(param: &Param, constant: bool) -> bool {
 
 fn is_integer(param: &Param) -> bool {
     matches!(param.ty.kind, TypeKind::Int { bits, .. } if bits >= 8)
-}
-
-const WORDS: [&str; 16] = [
-    "len", "length", "size", "sz", "count", "cnt", "num", "cap", "capacity", "bytes", "limit", "max",
-    "total", "elems", "nmemb", "avail",
-];
-
-/// Whether the name of a length names its pointer, as `srcSize` does `src` and `in_len` does `in`. Such a length
-/// may stand anywhere among the parameters.
-pub(super) fn names_length_of(length: &str, pointer: &str) -> bool {
-    let plain = |name: &str| name.replace('_', "").to_ascii_lowercase();
-    let (length, pointer) = (plain(length), plain(pointer));
-    !pointer.is_empty() && length.strip_prefix(&pointer).is_some_and(|rest| WORDS.contains(&rest))
-}
-
-pub(super) fn length_like(name: &str) -> bool {
-    let lower = name.to_ascii_lowercase();
-    matches!(lower.as_str(), "n" | "m" | "l" | "k")
-        || lower.starts_with("n_")
-        || lower.ends_with("_n")
-        || lower.split('_').any(|part| WORDS.contains(&part))
-        || WORDS.iter().any(|w| lower.ends_with(w) && w.len() > 2)
 }
 
 /// Whether it is one end of a range of values, such as `minLen` and `maxLen`: neither says how much there is.

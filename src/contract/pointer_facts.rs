@@ -2,6 +2,7 @@
 //!
 //! This module collects facts only; `contract::infer` derives roles from them.
 
+use super::length_names::length_like;
 use super::observed_calls::{Calls, Observed};
 use super::types::Direction;
 use crate::libc_facts::{self as libc, PointerUse};
@@ -19,6 +20,8 @@ pub struct Facts {
     pub dereferenced: bool,
     /// `p[i]` with a variable index, or the pointer moves.
     pub walks: bool,
+    /// C touches more than one element, of a number that does not depend on a parameter.
+    pub several: bool,
     /// Highest constant index.
     pub constant_index: Option<i64>,
     /// `p[-1]`, or `p - n`, where `p` has not moved: memory before the argument.
@@ -161,7 +164,7 @@ impl<'a> FactTable<'a> {
             // It goes where the analysis does not follow.
             UseKind::Other => facts.unknown(param),
             // `*(const uint32_t *)bytes`
-            UseKind::Cast { to } => facts.walks |= leads_to_bytes(param) && is_wider(to),
+            UseKind::Cast { to } => facts.several |= leads_to_bytes(param) && is_wider(to),
             UseKind::Reassigned => {}
         }
     }
@@ -225,28 +228,41 @@ impl<'a> FactTable<'a> {
                 }
             }
             facts.walks |= there.walks || is_moved;
+            facts.several |= there.several;
             return;
         }
         match libc::pointer_use(callee, position) {
+            // What is appended to a string that was written here is written.
+            Some(PointerUse { writes: true, string: true, .. }) if facts.writes => {}
             Some(PointerUse { reads, writes, string, size }) => {
                 facts.reads |= reads;
                 facts.writes |= writes;
                 facts.string |= string;
-                // `sizeof(*p)` means one element; a parameter or a sum means many, and so does the size of anything else
-                // where elements are bytes.
                 let size_text = size.and_then(|at| args.get(at)).map(String::as_str);
-                let is_one = |text: &str| {
-                    text.trim_start().starts_with("sizeof")
-                        && (!leads_to_bytes(param) || identifiers(text).contains(&param.name.as_str()))
-                };
-                facts.walks |= size_text.is_some_and(|text| !is_one(text));
-                facts.dereferenced |= size_text.is_some_and(is_one);
-                if let Some(text) = size.and_then(|at| args.get(at)) {
-                    mention(function, param, text, line, facts);
-                }
+                self.sized(function, param, (size_text, line), facts);
             }
             None if libc::frees(callee) && position == 0 => facts.freed = true,
             None => facts.escape(Some(callee.to_owned())),
+        }
+    }
+
+    /// A use with a size: `sizeof(*p)` means one element, the size of anything else several where elements are bytes; a
+    /// parameter or a sum means many.
+    fn sized(
+        &self,
+        function: &Function,
+        param: &Param,
+        (size, line): (Option<&str>, u32),
+        facts: &mut Facts,
+    ) {
+        let Some(text) = size else { return };
+        if !text.trim_start().starts_with("sizeof") {
+            facts.walks = true;
+            mention(function, param, text, line, facts);
+        } else if !leads_to_bytes(param) || identifiers(text).contains(&param.name.as_str()) {
+            facts.dereferenced = true;
+        } else {
+            facts.several = true;
         }
     }
 }
@@ -258,7 +274,9 @@ impl Facts {
     }
 
     fn escape(&mut self, to: Option<String>) {
-        self.escapes = self.escapes.take().into_iter().chain(to).min();
+        // A call through a pointer, `?`, is known where the pointer is a callback.
+        let order = |name: &String| (name == "?", name.clone());
+        self.escapes = self.escapes.take().into_iter().chain(to).min_by_key(order);
     }
 
     /// What happens behind a pointer that is not followed: anything that its type allows.
@@ -285,20 +303,22 @@ impl Facts {
     }
 }
 
-/// Whether it points to bytes that are not characters.
+/// Whether it points to bytes: a constant `char *` is a string.
 fn leads_to_bytes(param: &Param) -> bool {
     let target = param.ty.target();
-    target.is_some_and(|to| matches!(to.kind, TypeKind::Int { bits: 8, plain_char: false, .. }))
+    target.is_some_and(
+        |to| matches!(to.kind, TypeKind::Int { bits: 8, plain_char, .. } if !plain_char || !to.is_const),
+    )
 }
 
 /// Whether this type is a pointer to other things than bytes.
 fn is_wider(to: &str) -> bool {
     let is_byte = |word: &&str| {
         let word = word.to_ascii_lowercase();
-        ["char", "void", "byte", "octet"].iter().any(|part| word.contains(part))
+        matches!(word.as_str(), "char" | "uchar" | "u_char" | "void" | "byte" | "octet")
             || word.trim_end_matches("_t").ends_with('8')
     };
-    to.ends_with('*') && !identifiers(to).iter().any(is_byte)
+    to.contains('*') && !identifiers(to).iter().any(is_byte)
 }
 
 /// Notes the integer parameters that the index is compared with.
@@ -316,13 +336,15 @@ fn bounds_of(function: &Function, param: &Param, (index, line): (&str, u32), fac
         }
     };
     let bounds: Vec<(String, u32)> = function.comparisons.iter().filter_map(bound).collect();
-    // Another loop may have an index of the same name: the nearest comparison of it before the access counts.
-    let is_parameter =
-        |text: &str| function.params.iter().any(|p| identifiers(text).contains(&p.name.as_str()));
-    let before = bounds.iter().filter(|(text, at)| *at <= line && is_parameter(text));
+    // Another loop may have an index of the same name: of what may be lengths, the nearest one before the access counts.
+    let is_length = |text: &str| {
+        let words = identifiers(text);
+        function.params.iter().any(|p| words.contains(&p.name.as_str()) && length_like(&p.name))
+    };
+    let before = bounds.iter().filter(|(text, at)| *at <= line && is_length(text));
     let nearest = before.map(|(_, at)| *at).max();
     for (text, at) in &bounds {
-        if nearest.is_none_or(|nearest| nearest == *at) {
+        if !is_length(text) || nearest.is_none_or(|nearest| nearest == *at) {
             mention(function, param, text, *at, facts);
         }
     }

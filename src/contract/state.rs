@@ -179,9 +179,6 @@ fn in_the_way(library: &Library, global: &Global) -> Option<String> {
     if global.local_to.is_some() {
         return Some("it is declared inside a function".to_owned());
     }
-    if global.is_in_each_unit {
-        return Some("each file that includes its header has its own".to_owned());
-    }
     // It keeps C's initial value, which is the same on both sides.
     if library.allocators.contains_key(&global.key) {
         return None;

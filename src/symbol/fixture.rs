@@ -37,6 +37,7 @@ pub fn function(name: &str) -> Function {
         foreign_globals: Vec::new(),
         macros: Vec::new(),
         comparisons: Vec::new(),
+        members_passed: Vec::new(),
         returns: Vec::new(),
         volatile: false,
         unsupported: None,

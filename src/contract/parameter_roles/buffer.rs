@@ -141,13 +141,13 @@ impl Rules for Buffer {
     }
 
     fn fit(&self, place: &TokenStream, n: &TokenStream) -> Option<TokenStream> {
-        Some(if self.is_output() { quote!(#place.0 = #n) } else { quote!(fit(#place, #n)) })
+        Some(if self.is_output() { quote!(#place.0 = #n) } else { quote!(self::fit(#place, #n)) })
     }
 
     fn memory(&self, slot: &Slot, is_c: bool) -> TokenStream {
         let element = slot.element();
         match self.is_output() {
-            true => slot.region_of(is_c, &quote!(&fill::<#element>(value.0, value.1))),
+            true => slot.region_of(is_c, &quote!(&self::fill::<#element>(value.0, value.1))),
             false => slot.region_of(is_c, &quote!(value)),
         }
     }
@@ -167,7 +167,7 @@ impl Rules for Buffer {
                     Some(_) => quote!(writer.put(&value.1);),
                     None => quote!(writer.length(value.0, #max); writer.put(&value.1);),
                 },
-                show: quote!(show_slice(&fill::<#element>(value.0, value.1))),
+                show: quote!(show_slice(&self::fill::<#element>(value.0, value.1))),
                 read: slot.read(&quote!(crate::runtime::plain::output)),
                 plain: quote!(crate::runtime::plain::plain_output(value.0, value.1)),
                 boundaries: quote!(#lengths.map(|n| (n, [0x5a, 0x5a, 0x5a, 0x5a])).collect::<Vec<_>>()),

@@ -75,8 +75,8 @@ impl Rules for OneOf {
     fn code(&self, slot: &Slot) -> Code {
         let (ty, name, values) = (slot.ty, slot.name, literals(&self.values));
         Code {
-            decode: quote!(choose(__reader, &[#(#values as _),*])),
-            encode: quote!(choice(writer, &[#(#values as _),*], value);),
+            decode: quote!(self::choose(__reader, &[#(#values as _),*])),
+            encode: quote!(self::choice(writer, &[#(#values as _),*], value);),
             boundaries: quote!({ let list: Vec<#ty> = vec![#(#values as _),*]; list }),
             argument: quote!(args.#name),
             ..Code::of(quote!(#ty), slot)

@@ -99,7 +99,7 @@ impl Rules for Room {
     fn memory(&self, slot: &Slot, is_c: bool) -> TokenStream {
         let (element, len) = (slot.element(), self.len);
         match self.is_output() {
-            true => slot.region_of(is_c, &quote!(&fill::<#element>(#len, *value))),
+            true => slot.region_of(is_c, &quote!(&self::fill::<#element>(#len, *value))),
             false => slot.region_of(is_c, &quote!(value)),
         }
     }
@@ -124,10 +124,10 @@ impl Rules for Room {
             encode: quote!(for element in value {
                 element.encode(writer);
             }),
-            read: slot.read(&quote!(|plain| filled::<#element>(plain, #len))),
+            read: slot.read(&quote!(|plain| self::filled::<#element>(plain, #len))),
             boundaries: quote!({
                 let mut list = boundary_buffers::<#element>(#len, &[]);
-                list.iter_mut().for_each(|value| fit(value, #len));
+                list.iter_mut().for_each(|value| self::fit(value, #len));
                 list
             }),
             ..Code::elements(slot)

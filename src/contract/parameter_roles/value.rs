@@ -173,7 +173,7 @@ impl Rules for Value {
         let plain = Code { argument: quote!(args.#name), ..Code::of(quote!(#ty), slot) };
         match self.likely(slot) {
             _ if self.is_limited(slot) => Code {
-                decode: quote!(within(Value::decode(__reader), #min, #max)),
+                decode: quote!(self::within(Value::decode(__reader), #min, #max)),
                 boundaries: quote!(boundaries_within::<#ty>(#min, #max)),
                 ..plain
             },
