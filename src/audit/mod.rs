@@ -5,20 +5,20 @@
 //! its results.
 
 pub mod linkage;
-mod allowed_names;
+mod name_rules;
 mod manifest;
 mod own_crate;
 mod attributes;
 mod paths;
 mod token_shapes;
-mod refused_tokens;
+mod token_rules;
 mod shape;
 
 #[cfg(test)]
 mod tests;
 
-pub use allowed_names::is_prelude;
 pub use manifest::{deciding_settings, hides, manifest_refusal};
+pub use name_rules::is_prelude;
 pub use own_crate::{Allowed, Around, FfiNames};
 
 use crate::rust::unsafe_code::UnsafeCode;
@@ -121,7 +121,7 @@ fn items_with(
     allowed: &Allowed,
 ) -> AuditReport {
     shape::check(candidate, allowed, items, &mut problems);
-    refused_tokens::check(candidate, allowed, items, &mut problems);
+    token_rules::check(candidate, allowed, items, &mut problems);
     let own: Vec<(usize, String)> =
         problems.list.iter().map(|problem| (problem.line, problem.reason.clone())).collect();
     for (line, (rule, reason)) in allowed.around.refused_items.iter() {
@@ -149,7 +149,7 @@ fn items_with(
 /// Whether compiled code of a port may lead to this symbol of the C library of the system; `by_c` says that its original
 /// does.
 pub fn links_to(symbol: &str, by_c: bool) -> bool {
-    allowed_names::libc_symbol(symbol, by_c)
+    name_rules::libc_symbol(symbol, by_c)
 }
 
 /// Problems as they are found.

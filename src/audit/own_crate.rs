@@ -1,9 +1,9 @@
 //! The names of its own crate that a candidate may use, from generated files and the state of the port.
-//! `allowed_names` lists the allowed parts of Rust's libraries.
+//! `name_rules` lists the allowed parts of Rust's libraries.
 
-use super::allowed_names::Refusal;
+use super::name_rules::Refusal;
 use super::paths::refused_import;
-use super::refused_tokens::problems_beside;
+use super::token_rules::problems_beside;
 use crate::rust::item::{self, item_name, mentions, use_leaves};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::ToTokens;

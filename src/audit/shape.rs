@@ -1,5 +1,5 @@
 //! The shape of a reply: the requested function once, with its signature, and private helpers that no other port owns.
-//! `refused_tokens` reads what stands in the items.
+//! `token_rules` reads what stands in the items.
 
 use super::{Allowed, Candidate, Problems, Rule};
 use crate::rust::c_numbers::rust_number;

@@ -4,11 +4,11 @@
 //! here the function becomes one step in a call sequence that other functions of the library begin and end.
 
 mod call;
-mod guess;
+mod driver_arguments;
 mod life;
 
 pub use call::Origins;
-pub use guess::{Guess, named_pointer, object_behind};
+pub use driver_arguments::{Guess, named_pointer, object_behind};
 pub use life::is_named_as_end;
 
 use super::constructors::{Constructors, sets_up};
@@ -67,7 +67,7 @@ impl<'a> Handles<'a> {
             callees.iter().for_each(|callee| callers[*callee].push(caller));
         }
         let (inner, steps) = Default::default();
-        let named = guess::named_objects(library, facts);
+        let named = driver_arguments::named_objects(library, facts);
         let left = BTreeSet::new();
         let mut handles = Self { library, facts, constructors, inner, steps, named, left, callers };
         handles.left = handles.left_records();

@@ -145,7 +145,7 @@ impl<'a> FactTable<'a> {
             UseKind::NullCheck => facts.null_checked = true,
             UseKind::Compare { with, .. } => {
                 facts.null_checked |=
-                    matches!(with.trim(), "0" | "NULL" | "Z_NULL" | "((void *)0)" | "((void*)0)");
+                    matches!(with.trim(), "0" | "NULL" | "nullptr" | "Z_NULL" | "((void *)0)" | "((void*)0)");
             }
             UseKind::Argument { callee, position, args } => {
                 self.passed(function, param, (callee, *position, args, line), facts);

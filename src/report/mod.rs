@@ -4,7 +4,7 @@
 mod bars;
 pub mod ci;
 mod diagnostic;
-mod json;
+mod json_events;
 pub mod page;
 mod plot;
 mod printable;
@@ -16,7 +16,7 @@ mod progress;
 mod testgen;
 
 pub use diagnostic::{Marked, diagnostic};
-pub use json::{FORMAT_VERSION, Json, error_json, finding_json};
+pub use json_events::{FORMAT_VERSION, Json, error_json, finding_json};
 pub use plot::plot;
 pub use printable::printable;
 pub use progress::{Terminal, Verbosity};

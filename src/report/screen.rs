@@ -2,7 +2,7 @@
 
 use super::ci::{PortResult, annotations, inert};
 use super::printable::printable;
-use super::{json, settle, text};
+use super::{json_events, settle, text};
 use crate::error::{Error, Result};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -46,7 +46,7 @@ impl Screen {
     /// Writes a result: `value` as a JSON object of this type, or the output of `text`.
     pub fn result<T: Serialize>(self, kind: &str, value: &T, text: impl FnOnce() -> String) {
         if self.json {
-            self.bytes(json::line(kind, value).as_bytes());
+            self.bytes(json_events::line(kind, value).as_bytes());
         } else {
             self.text(&text());
         }
@@ -55,7 +55,7 @@ impl Screen {
     /// Reports a failure: on standard error, or as a JSON object of type `error` among the results.
     pub fn error(self, error: &Error) {
         if self.json {
-            self.bytes(json::error_line(error).as_bytes());
+            self.bytes(json_events::error_line(error).as_bytes());
         } else {
             let mut err = anstream::stderr().lock();
             settle(err.write_all(self.inert(&text::error(error)).as_bytes()).and_then(|()| err.flush()));

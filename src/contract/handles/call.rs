@@ -1,6 +1,6 @@
 //! Calls of functions as programs make them, for drivers: effects that no harness can compare are no obstacle.
 
-use super::guess::{DEPTH, Guess, gives_back};
+use super::driver_arguments::{DEPTH, Guess, gives_back};
 use super::{FILE, Handles};
 use crate::contract::infer::roles_where;
 use crate::contract::length_inference::{MAX_OF_STEP, free_lengths};

@@ -3,7 +3,7 @@
 
 mod asking;
 mod building;
-mod finishing;
+mod into_tree;
 mod hidden_gate;
 mod in_place;
 mod memory;
@@ -12,7 +12,7 @@ mod trace;
 mod translating;
 
 pub use building::AfterBuild;
-pub use finishing::Finish;
+pub use into_tree::Finish;
 pub use runs::Ships;
 
 use crate::config::Maker;
