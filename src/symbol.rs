@@ -155,6 +155,9 @@ pub struct MemberPassed {
     /// The key of the struct.
     pub record: String,
     pub member: String,
+    /// Whether the first string literal before it, taken for a format, prints it whole: `%s` without a precision. `None` if
+    /// there is none.
+    pub is_printed: Option<bool>,
 }
 
 /// A comparison in a body, as text.

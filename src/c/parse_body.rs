@@ -7,6 +7,7 @@ use super::cursor::Cursor;
 use super::expr::{Sources, access_or_address, is_pointer, is_zero, strip};
 use super::parse_copies::Copies;
 use super::parse_uses::uses;
+use super::text::prints_whole;
 use crate::symbol::{Access, Comparison, MemberPassed, ParamUse, Returned, SymbolKey};
 use clang_sys::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -293,8 +294,13 @@ fn is_global(declaration: Cursor<'_>) -> bool {
 
 /// The members of structs, or elements of them, among the arguments of a call.
 fn members_passed(call: Cursor<'_>, callee: &str) -> Vec<MemberPassed> {
-    let member = |(position, argument): (usize, Cursor<'_>)| {
-        let mut node = strip(argument);
+    let arguments = call.arguments();
+    let format_of = |position: usize| {
+        let before = arguments[..position].iter().map(|argument| strip(*argument)).enumerate();
+        before.into_iter().find(|(_, node)| node.kind() == CXCursor_StringLiteral)
+    };
+    let member = |(position, argument): (usize, &Cursor<'_>)| {
+        let mut node = strip(*argument);
         while node.kind() == CXCursor_ArraySubscriptExpr {
             node = strip(*node.children().first()?);
         }
@@ -304,7 +310,9 @@ fn members_passed(call: Cursor<'_>, callee: &str) -> Vec<MemberPassed> {
         let object = node.children().first()?.ty().canonical();
         let object = if object.kind() == CXType_Pointer { object.pointee().canonical() } else { object };
         let record = object.declaration()?.usr();
-        Some(MemberPassed { callee: callee.to_owned(), position, record, member: node.name() })
+        let is_printed =
+            format_of(position).map(|(at, format)| prints_whole(&format.name(), position - at - 1));
+        Some(MemberPassed { callee: callee.to_owned(), position, record, member: node.name(), is_printed })
     };
-    call.arguments().into_iter().enumerate().filter_map(member).collect()
+    arguments.iter().enumerate().filter_map(member).collect()
 }

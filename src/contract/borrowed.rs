@@ -70,6 +70,7 @@ pub(super) fn room(library: &Library, param: &Param, facts: &Facts) -> Option<Ro
     };
     let walks = facts.walks || is_void && !casts.is_empty();
     let bytes = match direction {
+        _ if !walks && facts.several => WALKED,
         _ if !walks => TOUCHED,
         Direction::Out => FILLED,
         Direction::In | Direction::InOut => WALKED,

@@ -164,7 +164,9 @@ pub(super) fn elements(function: &Function, index: usize, facts: &Facts) -> Opti
     // Of an image, these count elements.
     let has_order = function.params.iter().any(|p| prototype(&p.ty).is_some());
     let words: &[&str] = if has_order { &["size", "width", "stride"] } else { &["size"] };
-    let is_of_another = |p: &Param| p.name != pointer.name && names_length_of(&size.name, &p.name);
+    // `item_size` is that of one item where a callback compares two.
+    let is_of_another =
+        |p: &Param| names_length_of(&size.name, &p.name) && !(has_order && p.name == pointer.name);
     let named = words.iter().any(|word| size.name.to_ascii_lowercase().contains(word))
         && !function.params.iter().any(is_of_another);
     let is_it = points_to_void(&pointer.ty) && (facts.reads || facts.writes || facts.walks || facts.called);

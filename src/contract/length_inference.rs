@@ -1,6 +1,6 @@
 //! Lengths: which number gives the size of the memory behind a pointer parameter.
 
-use super::length_names::{length_like, names_length_of};
+use super::length_names::{length_like, names_length_of, size_like};
 use super::parameter_roles::{self, MAX};
 use super::pointer_facts::FactTable;
 use super::types::{Direction, Role};
@@ -86,6 +86,7 @@ pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, para
     if let Some(next) = function.params.get(index + 1).filter(is_length)
         && (facts.walks
             || facts.lengths.contains_key(&next.name)
+            || facts.several && size_like(&next.name)
             || !facts.dereferenced && !facts.fields && !facts.several && facts.constant_index.is_none())
     {
         return Some(next.name.clone());

@@ -22,3 +22,9 @@ pub(super) fn length_like(name: &str) -> bool {
         || lower.split('_').any(|part| WORDS.contains(&part))
         || WORDS.iter().any(|w| lower.ends_with(w) && w.len() > 2)
 }
+
+/// Whether a name can hardly be anything else: `k` and `num_rounds` may be.
+pub(super) fn size_like(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    ["len", "length", "size", "sz", "bytes"].iter().any(|word| lower.ends_with(word))
+}

@@ -256,9 +256,10 @@ impl<'a> FactTable<'a> {
         facts: &mut Facts,
     ) {
         let Some(text) = size else { return };
-        if !text.trim_start().starts_with("sizeof") {
+        let beside = without_sizeof(text);
+        if !identifiers(&beside).is_empty() || !text.contains("sizeof") {
             facts.walks = true;
-            mention(function, param, text, line, facts);
+            mention(function, param, &beside, line, facts);
         } else if !leads_to_bytes(param) || identifiers(text).contains(&param.name.as_str()) {
             facts.dereferenced = true;
         } else {
@@ -336,18 +337,50 @@ fn bounds_of(function: &Function, param: &Param, (index, line): (&str, u32), fac
         }
     };
     let bounds: Vec<(String, u32)> = function.comparisons.iter().filter_map(bound).collect();
-    // Another loop may have an index of the same name: of what may be lengths, the nearest one before the access counts.
-    let is_length = |text: &str| {
+    // Another loop may have an index of the same name: the nearest comparison before the access counts, with a name of a
+    // length if there is any.
+    let mentions = |text: &str, is_it: fn(&str) -> bool| {
         let words = identifiers(text);
-        function.params.iter().any(|p| words.contains(&p.name.as_str()) && length_like(&p.name))
+        function.params.iter().any(|p| words.contains(&p.name.as_str()) && is_it(&p.name))
     };
-    let before = bounds.iter().filter(|(text, at)| *at <= line && is_length(text));
-    let nearest = before.map(|(_, at)| *at).max();
+    let has_length = bounds.iter().any(|(text, _)| mentions(text, length_like));
+    let counts = |text: &str| mentions(text, if has_length { length_like } else { |_| true });
+    let nearest = bounds.iter().filter(|(text, at)| *at <= line && counts(text)).map(|(_, at)| *at).max();
     for (text, at) in &bounds {
-        if !is_length(text) || nearest.is_none_or(|nearest| nearest == *at) {
+        if !counts(text) || nearest.is_none_or(|nearest| nearest == *at) {
             mention(function, param, text, *at, facts);
         }
     }
+}
+
+/// C text without `sizeof` and its operands.
+fn without_sizeof(text: &str) -> String {
+    let mut parts = text.split("sizeof");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |kept, part| {
+        let operand = part.trim_start();
+        let end = match operand.starts_with('(') {
+            true => closing(operand),
+            false => operand.find(|c: char| !(c.is_ascii_alphanumeric() || "_*&.->[]".contains(c))),
+        };
+        kept + " " + &operand[end.unwrap_or(operand.len())..]
+    })
+}
+
+/// The place behind the bracket that closes the first one.
+fn closing(text: &str) -> Option<usize> {
+    let mut depth = 0u32;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at + 1);
+        }
+    }
+    None
 }
 
 /// C text without what stands in brackets.
@@ -397,6 +430,20 @@ mod tests {
     #[test]
     fn identifiers_leave_numbers_and_operators_out() {
         assert_eq!(identifiers("2 * len_1 - (i + 0x1f)"), ["len_1", "i"]);
+    }
+
+    #[test]
+    fn what_sizeof_measures_is_no_number_beside_it() {
+        for (text, beside) in [
+            ("sizeof v", vec![]),
+            ("sizeof(struct item)", vec![]),
+            ("sizeof(int) * n", vec!["n"]),
+            ("n * sizeof *p", vec!["n"]),
+            ("sizeof p[0] * (n + 1)", vec!["n"]),
+            ("count", vec!["count"]),
+        ] {
+            assert_eq!(identifiers(&without_sizeof(text)), beside, "{text}");
+        }
     }
 
     #[test]

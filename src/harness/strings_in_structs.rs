@@ -1,6 +1,5 @@
 //! Which arrays of characters in structs C reads as strings, up to a NUL.
 
-use crate::c::text::{PassedMember, passed_members};
 use crate::libc_facts as libc;
 use crate::symbol::{Function, Library, MemberPassed};
 use std::collections::BTreeSet;
@@ -22,29 +21,18 @@ impl Strings {
 }
 
 fn strings(function: &Function) -> BTreeSet<(String, String)> {
-    if function.members_passed.is_empty() {
-        return BTreeSet::new();
-    }
-    let texts = passed_members(function.text.as_bytes());
-    let found = function.members_passed.iter().filter(|passed| is_string(passed, &texts));
+    let found = function.members_passed.iter().filter(|passed| is_string(passed));
     found.map(|passed| (passed.record.clone(), passed.member.clone())).collect()
 }
 
-/// Whether the callee reads the member up to a NUL. `strncmp` and the like need none. The text shows how a format takes it.
-fn is_string(passed: &MemberPassed, texts: &[PassedMember]) -> bool {
+/// Whether the callee reads the member up to a NUL. `strncmp` and the like need none.
+fn is_string(passed: &MemberPassed) -> bool {
     let name = passed.callee.trim_start_matches("__builtin_");
     let used = libc::pointer_use(name, passed.position);
-    if !libc::has_format(name) {
-        return used.is_some_and(|used| used.string) && !name.starts_with("strn");
-    }
-    let in_text = texts.iter().filter(|text| {
-        text.function.trim_start_matches("__builtin_") == name
-            && (text.position, &text.member) == (passed.position, &passed.member)
-    });
-    let printed: Vec<bool> = in_text.filter_map(|text| text.is_printed).collect();
-    match printed.is_empty() {
-        // Where no literal is a format, one may stand in a macro.
-        true => used.is_none_or(|used| !used.writes),
-        false => printed.contains(&true),
+    match passed.is_printed.filter(|_| libc::has_format(name)) {
+        Some(is_printed) => is_printed,
+        // Where no literal is a format, any may be.
+        None if libc::has_format(name) => used.is_none_or(|used| !used.writes),
+        None => used.is_some_and(|used| used.string) && !name.starts_with("strn"),
     }
 }

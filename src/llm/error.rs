@@ -45,16 +45,18 @@ fn excerpt_suffix(excerpt: &str) -> String {
 }
 
 impl ModelError {
-    /// Whether another request may succeed: the provider refuses what this one contains, or its answer to it cannot be read.
+    /// Whether another request may succeed: the provider refuses what this one contains.
     pub fn is_about_the_request(&self) -> bool {
         match self {
             // For instance a prompt that is too long, or that a filter refuses.
             Self::Status { status, is_of_account, .. } => matches!(status, 400 | 413 | 422) && !is_of_account,
             // The run that was recorded may have gone on.
-            Self::Garbled { .. } | Self::Recorded { .. } => true,
+            Self::Recorded { .. } => true,
             Self::Interrupted
             | Self::Unreachable { .. }
             | Self::TimedOut { .. }
+            // Most often another server answers.
+            | Self::Garbled { .. }
             | Self::NoRecording { .. }
             | Self::Recording { .. } => false,
         }

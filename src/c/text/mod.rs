@@ -9,7 +9,7 @@
 mod body;
 mod comments;
 mod literals;
-mod members;
+mod formats;
 mod null_branches;
 mod order;
 mod token;
@@ -18,8 +18,8 @@ mod surface;
 
 pub use body::body;
 pub use comments::without_comments;
+pub use formats::prints_whole;
 pub use literals::{integers, literals, quoted_by, strings};
-pub use members::{PassedMember, passed_members};
 pub use null_branches::words_where_null;
 pub use surface::Surface;
 

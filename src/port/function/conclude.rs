@@ -196,7 +196,7 @@ impl<'p> Session<'p> {
             "someone wrote it while it was ported: to judge that port, cargo implfuzz verify {}",
             planned.function.name
         );
-        self.result(planned, End::AlreadyPorted, Some(why))
+        self.result(planned, End::Failed, Some(why))
     }
 
     /// Writes a module and the shims for its callers in one transaction.

@@ -1,6 +1,8 @@
 //! What the functions of a run share: models, the store, the measurements for proofs.
 
+use crate::error::Result;
 use crate::event::Reporter;
+use crate::evidence::fingerprint::Fingerprint;
 use crate::judge::in_place;
 use crate::judge::proofs::Grounds;
 use crate::judge::{Judge, Judging};
@@ -10,7 +12,8 @@ use crate::port::c2rust::{Text, Transpiler};
 use crate::port::plan::redo::Redo;
 use crate::port::plan::resume::{Plan, Standing};
 use crate::port::prompt::Templates;
-use crate::project::Project;
+use crate::project::ported::Ported;
+use crate::project::{FunctionPlan, Project};
 use crate::store::Store;
 use crate::symbol::{RelPath, SymbolKey};
 use std::collections::BTreeMap;
@@ -33,6 +36,8 @@ pub struct Session<'p> {
     pub plans: BTreeMap<SymbolKey, Plan>,
     /// The judgements of existing ports.
     pub standing: Standing,
+    /// What stood in the tree for each function before anything was asked.
+    pub beginnings: BTreeMap<SymbolKey, Beginning>,
     /// Which existing ports are written anew.
     pub redo: Redo,
     /// c2rust, which is tried before any model.
@@ -47,6 +52,21 @@ pub struct Session<'p> {
     pub stop: Interrupt,
     /// Number of ports that this run has put into the tree.
     pub tree: u64,
+}
+
+/// What stood in the tree for a function when its pass began.
+#[derive(Debug, Clone)]
+pub struct Beginning {
+    pub fingerprint: Fingerprint,
+    pub had_port: bool,
+}
+
+impl Beginning {
+    /// What stands in the tree now.
+    pub fn of(judge: &Judge, planned: &FunctionPlan) -> Result<Self> {
+        let had_port = judge.project.ported(&planned.function) == Ported::Yes;
+        Ok(Self { fingerprint: judge.fingerprint(planned)?, had_port })
+    }
 }
 
 impl<'p> Session<'p> {
@@ -71,6 +91,7 @@ impl<'p> Session<'p> {
             place: None,
             plans: BTreeMap::new(),
             standing: Standing::default(),
+            beginnings: BTreeMap::new(),
             redo: Redo::No,
             transpiler: transpiler.cloned(),
             translated: BTreeMap::new(),

@@ -6,7 +6,7 @@ use crate::judge::proofs::Grounds;
 use crate::judge::verify::{self, Judgement};
 use crate::llm::model_session::ModelSession;
 use crate::port::function::result::{End, PortResult};
-use crate::port::function::session::Session;
+use crate::port::function::session::{Beginning, Session};
 use crate::port::plan::resume::{self, Action, Plan, Standing};
 use crate::port::run::scheduler;
 use crate::project::{FunctionPlan, Project};
@@ -27,6 +27,10 @@ impl<'p> Session<'p> {
         let is_asked = |plan: &Plan| matches!(plan.action, Action::Port | Action::PortAgain);
         let asked = wanted.iter().zip(&plans).filter(|(_, plan)| is_asked(plan));
         let asked: Vec<&FunctionPlan> = asked.map(|(planned, _)| *planned).collect();
+        for planned in &asked {
+            let beginning = Beginning::of(&self.judge, planned)?;
+            self.beginnings.insert(planned.function.key.clone(), beginning);
+        }
         let below = unfit(self.project, self.store, wanted, &asked)?;
         let mut ports = Vec::new();
         for (planned, mut plan) in wanted.iter().zip(plans) {

@@ -82,7 +82,7 @@ pub enum StopReason {
     ModelTruncated,
     ModelRefused,
     ModelTimedOut,
-    /// The provider refuses this request, or its answer cannot be read.
+    /// The provider refuses this request.
     ModelFailed,
     /// The contract or the harness changed while the function was ported.
     ContractChanged,
@@ -151,7 +151,7 @@ pub enum Outcome {
     ModelRefused,
     /// There was no complete answer in time.
     ModelTimedOut,
-    /// The provider refused this request, or its answer could not be read.
+    /// The provider refused this request.
     ModelFailed,
     #[strum(to_string = "passed")]
     AuditPassed,

@@ -90,7 +90,7 @@ fn why_stopped(state: &PortState, reason: StopReason) -> String {
         StopReason::ModelRefused => "the model refused".into(),
         StopReason::ModelTimedOut => "the model did not answer in time".into(),
         StopReason::ContractChanged => "its contract or harness changed while it was ported".into(),
-        StopReason::ModelFailed => "the provider refused the request, or its answer could not be read".into(),
+        StopReason::ModelFailed => "the provider refused the request".into(),
         StopReason::Budget => "the budget has no room for the next call".into(),
         StopReason::Loop(Circle::SameText) => "the candidate repeats an earlier one".into(),
         StopReason::Loop(Circle::SameFailure) => {

@@ -17,7 +17,7 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub(super) struct InPlace {
     pub evidence: Evidence,
-    fingerprint: Fingerprint,
+    pub fingerprint: Fingerprint,
     drivers: Rc<Grounds>,
 }
 

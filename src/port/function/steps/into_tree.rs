@@ -9,6 +9,7 @@ use crate::port::function::result::{Accepted, PortResult};
 use crate::port::function::session::Session;
 use crate::port::supervisor::{self, Outcome, Step};
 use crate::project::ported::Ported;
+use crate::rust::item;
 
 /// Number of looks at a file that someone is writing.
 const LOOKS: u32 = 60;
@@ -25,7 +26,7 @@ pub enum Finish {
 impl<'p> FunctionPort<'p> {
     /// Puts the accepted candidate into the tree.
     pub fn finish(&mut self, session: &mut Session<'p>) -> Result<Finish> {
-        if !self.had_port && session.project.ported(&self.planned.function) == Ported::Yes {
+        if !self.beginning.had_port && session.project.ported(&self.planned.function) == Ported::Yes {
             self.begin(session, &Step::Done)?;
             self.end(session, ("failed", "someone wrote a port meanwhile"))?;
             return Ok(Finish::Done(Box::new(session.written_by_another(self.planned)?)));
@@ -79,20 +80,25 @@ impl<'p> FunctionPort<'p> {
     /// Whether the module in the tree has changed, and is no Rust now.
     fn is_being_written(&self, session: &Session<'p>) -> Result<bool> {
         let module = session.project.module(&self.planned.function.module)?;
-        Ok(module.text() != self.module_before && syn::parse_file(module.text()).is_err())
+        Ok(module.text() != self.module_before && item::parse(module.text()).is_err())
     }
 
     /// Whether the module in the tree, and what the runs were about, are the same as when the candidate was spliced.
     fn is_as_judged(&self, session: &Session<'p>) -> Result<bool> {
         let module = session.project.module(&self.planned.function.module)?;
-        Ok(module.text() == self.module_before && self.judged == Some(self.fingerprint(session)?))
+        let is_of_this = |found: &InPlace| Some(&found.fingerprint) == self.judged.as_ref();
+        Ok(module.text() == self.module_before
+            && self.judged == Some(self.fingerprint(session)?)
+            && self.in_place.as_ref().is_none_or(is_of_this))
     }
 
     /// The outcome of an audit without problems. `known` is what drivers said of the accepted candidate.
     pub(super) fn passed_audit(&mut self, session: &Session<'p>, known: Option<InPlace>) -> Result<Outcome> {
         let now = self.fingerprint(session)?;
         // The run has read both, and runs the harness as it was.
-        if (&self.beginning.contract, &self.beginning.harness) != (&now.contract, &now.harness) {
+        if (&self.beginning.fingerprint.contract, &self.beginning.fingerprint.harness)
+            != (&now.contract, &now.harness)
+        {
             self.trouble =
                 "its contract or harness changed while it was ported; start the same command again".into();
             return Ok(Outcome::ContractChanged);

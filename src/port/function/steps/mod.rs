@@ -22,7 +22,7 @@ use crate::evidence::fingerprint::Fingerprint;
 use crate::judge::proofs::Ran;
 use crate::llm::{Chosen, Permit};
 use crate::port::function::result::PortResult;
-use crate::port::function::session::Session;
+use crate::port::function::session::{Beginning, Session};
 use crate::port::lessons::Lessons;
 use crate::port::plan::redo::old_port;
 use crate::port::prompt::context::PortContext;
@@ -68,9 +68,7 @@ pub struct FunctionPort<'p> {
     module_before: String,
     /// What its runs are about.
     judged: Option<Fingerprint>,
-    /// The same before anything was asked, and whether a port stood in the tree then.
-    beginning: Fingerprint,
-    had_port: bool,
+    beginning: Beginning,
     /// How often it waited for a file that someone is writing.
     waited: u32,
     binary: Option<PathBuf>,
@@ -122,6 +120,10 @@ impl<'p> FunctionPort<'p> {
         };
         let state = PortState::new(project.config.limits.clone(), makers);
         let state = if has_harness { state } else { state.without_harness() };
+        let beginning = match session.beginnings.get(&planned.function.key) {
+            Some(beginning) => beginning.clone(),
+            None => Beginning::of(&session.judge, planned)?,
+        };
         let has_drivers = session.place.as_ref().is_some_and(|place| place.judges(planned));
         let state = if has_drivers { state.with_drivers() } else { state };
         Ok(Self {
@@ -132,8 +134,7 @@ impl<'p> FunctionPort<'p> {
             spliced: String::new(),
             module_before: String::new(),
             judged: None,
-            beginning: session.judge.fingerprint(planned)?,
-            had_port: project.ported(&planned.function) == Ported::Yes,
+            beginning,
             waited: 0,
             binary: None,
             reaches_c: Vec::new(),

@@ -29,7 +29,7 @@ fn every_step_says_why_it_is_taken() {
         (vec![], vec![O::ModelTruncated], "the reply was cut off"),
         (vec![], vec![O::ModelRefused], "the model refused"),
         (vec![], vec![O::ModelTimedOut], "the model did not answer in time"),
-        (vec![], vec![O::ModelFailed], "the provider refused the request, or its answer could not be read"),
+        (vec![], vec![O::ModelFailed], "the provider refused the request"),
         (vec![], vec![O::BudgetExhausted], "the budget has no room for the next call"),
         (vec![], vec![O::Built], "an outcome that the step cannot have: a defect of this tool"),
         (path(Node::AskEnhancer), vec![candidate(1)], "the candidate repeats an earlier one"),
