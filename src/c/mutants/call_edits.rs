@@ -5,7 +5,7 @@ use super::edit::Edit;
 use super::walk::Walk;
 use crate::c::cursor::Cursor;
 use crate::c::expr::strip;
-use clang_sys::CXCursor_IntegerLiteral;
+use clang_sys::{CXCursor_IntegerLiteral, CXCursor_UnaryExpr};
 use std::ops::Range;
 
 /// What a function of the C library does with the bytes that its arguments name.
@@ -45,11 +45,12 @@ impl Kept {
         }
     }
 
-    /// The number of bytes, of as many as the variable `n` says.
-    fn count(self, n: &str) -> String {
+    /// The number of bytes, of as many as the variable `n` says, of which the last ones are padding.
+    fn count(self, n: &str, padding: u64) -> String {
         match self {
             Self::First => format!("{n} > 0"),
-            Self::AllButLast => format!("{n} - ({n} > 0)"),
+            Self::AllButLast if padding == 0 => format!("{n} - ({n} > 0)"),
+            Self::AllButLast => format!("{n} - ({n} > {padding} ? {} : 0)", padding + 1),
         }
     }
 }
@@ -85,7 +86,22 @@ fn counted(walk: &mut Walk, (node, call): (Cursor<'_>, &Range<usize>), kept: Kep
     }
     let Some(range) = walk.range(count) else { return };
     let old = &walk.text[range.clone()];
-    let by = format!("(__extension__ ({{ __typeof__({old}) {VALUE} = ({old}); {}; }}))", kept.count(VALUE));
+    let by = format!(
+        "(__extension__ ({{ __typeof__({old}) {VALUE} = ({old}); {}; }}))",
+        kept.count(VALUE, padding(count))
+    );
     let shown = &walk.text[call.clone()];
     walk.edits.push(Edit::new(node.start().line, range, by, (shown, kept.what())));
+}
+
+/// The bytes behind the last field of the struct that `sizeof` measures: no copy shows whether they are there.
+fn padding(count: Cursor<'_>) -> u64 {
+    let node = strip(count);
+    let measured = || {
+        let ty = node.children().first()?.ty().canonical();
+        let end = |field: Cursor<'_>| field.offset() + field.ty().size().max(0) * 8;
+        let ends = ty.fields().into_iter().filter(|field| field.offset() >= 0).map(end).max()?;
+        u64::try_from(ty.size() - (ends + 7) / 8).ok()
+    };
+    (node.kind() == CXCursor_UnaryExpr).then(measured).flatten().unwrap_or(0)
 }

@@ -13,6 +13,8 @@ int prefix(const char *a, const char *b, int n) { return memcmp(a, b, side(n)); 
 void copy(char *to, const char *from, size_t n) { memcpy(to, from, n); }
 void four(char *to, const char *from) { memcpy(to, from, 4); }
 int count(void) { return sides; }
+struct padded { long first; char last; };
+void take(struct padded *to, const struct padded *from) { memcpy(to, from, sizeof(*to)); }
 ";
 
 #[test]
@@ -51,9 +53,20 @@ fn calls_on_memory_look_at_the_first_byte_or_forget_the_last() {
             "char to[3] = { 1, 2, 3 };".to_owned(),
             format!("{};", call("copy", copy, &format!("`memcpy(to, from, n)` {last}"), "to, \"xyz\", 3")),
             print("to[1] == 'y' && to[2] == 3".to_owned()),
+            "struct { long first; char last; } one = { 1, 2 }, other = { 3, 4 };".to_owned(),
+            format!(
+                "{};",
+                call(
+                    "take",
+                    "void (*)(void *, const void *)",
+                    &format!("`memcpy(to, from, sizeof(*to))` {last}"),
+                    "&one, &other"
+                )
+            ),
+            print("one.first == 3 && one.last == 2".to_owned()),
         ];
         let got = printed(&made, at, &cc, &main.join("\n"));
-        assert_eq!(got, [1, 0, 1, 0, 1, 0, 0, 1, 0, 6, 1], "{cc}: each argument is computed once");
+        assert_eq!(got, [1, 0, 1, 0, 1, 0, 0, 1, 0, 6, 1, 1], "{cc}: each argument is computed once");
         let four = &made.of[&SymbolName::new("four")];
         assert!(four.iter().all(|mutant| !mutant.what.contains("byte")), "a number changes by one: {four:?}");
     }
