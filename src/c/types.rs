@@ -23,12 +23,14 @@ impl TypeReader {
         self.read_at(ty, 0)
     }
 
-    /// Reads the type of a parameter: an array without a size is a pointer. One of structs is no object, which a pointer may be.
+    /// Reads the type of a parameter: an array of numbers or pointers without a size is a pointer. One of structs is no
+    /// object, which a pointer may be.
     pub(super) fn read_parameter(&mut self, ty: Type<'_>) -> CType {
         let read = self.read(ty);
         match read.kind {
-            TypeKind::Array { of, len: None } if of.element().record_key().is_none() => {
-                CType { kind: TypeKind::Pointer(of), is_const: false, ..read }
+            TypeKind::Array { of, len: None } if of.record_key().is_none() && of.element() == &*of => {
+                let spelling = format!("{} *", of.spelling);
+                CType { kind: TypeKind::Pointer(of), is_const: false, spelling }
             }
             kind => CType { kind, ..read },
         }

@@ -3,6 +3,7 @@
 use super::length_names::{length_like, names_length_of, size_like};
 use super::parameter_roles::{self, MAX};
 use super::pointer_facts::FactTable;
+use super::pointer_facts::identifiers;
 use super::types::{Direction, Role};
 use crate::symbol::{CType, Function, Param, TypeKind};
 
@@ -86,7 +87,7 @@ pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, para
     if let Some(next) = function.params.get(index + 1).filter(is_length)
         && (facts.walks
             || facts.lengths.contains_key(&next.name)
-            || facts.several && size_like(&next.name)
+            || facts.several && size_like(&next.name) && is_compared(function, &next.name)
             || !facts.dereferenced && !facts.fields && !facts.several && facts.constant_index.is_none())
     {
         return Some(next.name.clone());
@@ -105,6 +106,11 @@ pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, para
         function.params.get(at).filter(is_length).map(|p| p.name.clone())
     };
     near(-1).or_else(|| near(2)).or_else(|| near(3))
+}
+
+fn is_compared(function: &Function, name: &str) -> bool {
+    let mut sides = function.comparisons.iter().flat_map(|comparison| [&comparison.left, &comparison.right]);
+    sides.any(|side| identifiers(side).contains(&name))
 }
 
 /// Whether it is a pointer to characters whose constness is `constant`.

@@ -257,7 +257,9 @@ impl<'a> FactTable<'a> {
     ) {
         let Some(text) = size else { return };
         let beside = without_sizeof(text);
-        if !identifiers(&beside).is_empty() || !text.contains("sizeof") {
+        // `16 * sizeof *p` is many, too.
+        let is_alone = !beside.contains(|c: char| c.is_ascii_alphanumeric());
+        if !is_alone || !text.contains("sizeof") {
             facts.walks = true;
             mention(function, param, &beside, line, facts);
         } else if !leads_to_bytes(param) || identifiers(text).contains(&param.name.as_str()) {
@@ -325,6 +327,12 @@ fn is_wider(to: &str) -> bool {
 /// Notes the integer parameters that the index is compared with.
 fn bounds_of(function: &Function, param: &Param, (index, line): (&str, u32), facts: &mut Facts) {
     let names = identifiers(index);
+    let mentions = |text: &str, is_it: fn(&str) -> bool| {
+        let words = identifiers(text);
+        function.params.iter().any(|p| words.contains(&p.name.as_str()) && is_it(&p.name))
+    };
+    // `if (i == skip)` is no bound where another comparison is one.
+    let is_order = |comparison: &&Comparison| !matches!(comparison.op.as_str(), "==" | "!=");
     let bound = |comparison: &Comparison| {
         // Where an element is compared, its index is not: `n > table[i]`.
         let sides = [&comparison.left, &comparison.right].map(|side| without_subscripts(side));
@@ -336,13 +344,14 @@ fn bounds_of(function: &Function, param: &Param, (index, line): (&str, u32), fac
             (false, false) => None,
         }
     };
-    let bounds: Vec<(String, u32)> = function.comparisons.iter().filter_map(bound).collect();
+    let ordered: Vec<(String, u32)> =
+        function.comparisons.iter().filter(is_order).filter_map(bound).collect();
+    let bounds = match ordered.iter().any(|(text, _)| mentions(text, |_| true)) {
+        true => ordered,
+        false => function.comparisons.iter().filter_map(bound).collect(),
+    };
     // Another loop may have an index of the same name: the nearest comparison before the access counts, with a name of a
     // length if there is any.
-    let mentions = |text: &str, is_it: fn(&str) -> bool| {
-        let words = identifiers(text);
-        function.params.iter().any(|p| words.contains(&p.name.as_str()) && is_it(&p.name))
-    };
     let has_length = bounds.iter().any(|(text, _)| mentions(text, length_like));
     let counts = |text: &str| mentions(text, if has_length { length_like } else { |_| true });
     let nearest = bounds.iter().filter(|(text, at)| *at <= line && counts(text)).map(|(_, at)| *at).max();

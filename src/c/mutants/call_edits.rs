@@ -99,6 +99,8 @@ fn padding(count: Cursor<'_>) -> u64 {
     let node = strip(count);
     let measured = || {
         let ty = node.children().first()?.ty().canonical();
+        // `sizeof(struct item *)` names the struct, too.
+        node.evaluate().filter(|size| *size == ty.size())?;
         let end = |field: Cursor<'_>| field.offset() + field.ty().size().max(0) * 8;
         let ends = ty.fields().into_iter().filter(|field| field.offset() >= 0).map(end).max()?;
         u64::try_from(ty.size() - (ends + 7) / 8).ok()
