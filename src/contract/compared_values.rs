@@ -1,7 +1,8 @@
 //! Values and strings that a function, or a callee that gets the parameter, compares a parameter with. Random numbers
 //! seldom reach interesting states of a handle; these do.
 
-use super::pointer_facts::{FactTable, identifiers};
+use super::c_words::identifiers;
+use super::pointer_facts::FactTable;
 use crate::c::text::quoted_by;
 use crate::symbol::{Function, Library, Param, UseKind};
 use std::collections::BTreeSet;

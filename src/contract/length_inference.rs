@@ -1,9 +1,9 @@
 //! Lengths: which number gives the size of the memory behind a pointer parameter.
 
+use super::c_words::identifiers;
 use super::length_names::{length_like, names_length_of, size_like};
 use super::parameter_roles::{self, MAX};
 use super::pointer_facts::FactTable;
-use super::pointer_facts::identifiers;
 use super::types::{Direction, Role};
 use crate::symbol::{CType, Function, Param, TypeKind};
 

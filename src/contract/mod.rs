@@ -15,6 +15,7 @@ pub mod pointer_facts;
 pub mod struct_makers;
 pub mod callback;
 pub mod length_inference;
+pub mod c_words;
 mod length_names;
 pub mod errno;
 mod external_effects;

@@ -2,6 +2,7 @@
 //!
 //! This module collects facts only; `contract::infer` derives roles from them.
 
+use super::c_words::{identifiers, without_sizeof, without_subscripts};
 use super::length_names::length_like;
 use super::observed_calls::{Calls, Observed};
 use super::types::Direction;
@@ -362,50 +363,6 @@ fn bounds_of(function: &Function, param: &Param, (index, line): (&str, u32), fac
     }
 }
 
-/// C text without `sizeof` and its operands.
-fn without_sizeof(text: &str) -> String {
-    let mut parts = text.split("sizeof");
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |kept, part| {
-        let operand = part.trim_start();
-        let end = match operand.starts_with('(') {
-            true => closing(operand),
-            false => operand.find(|c: char| !(c.is_ascii_alphanumeric() || "_*&.->[]".contains(c))),
-        };
-        kept + " " + &operand[end.unwrap_or(operand.len())..]
-    })
-}
-
-/// The place behind the bracket that closes the first one.
-fn closing(text: &str) -> Option<usize> {
-    let mut depth = 0u32;
-    for (at, c) in text.char_indices() {
-        match c {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return Some(at + 1);
-        }
-    }
-    None
-}
-
-/// C text without what stands in brackets.
-pub(super) fn without_subscripts(text: &str) -> String {
-    let mut depth = 0u32;
-    let is_outside = |c: &char| {
-        match c {
-            '[' => depth += 1,
-            ']' => depth = depth.saturating_sub(1),
-            _ => return depth == 0,
-        }
-        false
-    };
-    text.chars().filter(is_outside).collect()
-}
-
 /// Notes every integer parameter that `text` mentions as a bound.
 fn mention(function: &Function, param: &Param, text: &str, line: u32, facts: &mut Facts) {
     for name in identifiers(text) {
@@ -414,13 +371,6 @@ fn mention(function: &Function, param: &Param, text: &str, line: u32, facts: &mu
             facts.lengths.entry(name.to_owned()).or_insert(line);
         }
     }
-}
-
-/// Identifiers in a piece of C text.
-pub fn identifiers(text: &str) -> Vec<&str> {
-    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-        .filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
-        .collect()
 }
 
 /// The direction of the data behind a pointer, from its uses in the C text. Its type does not matter: C may cast `const` away.
@@ -435,31 +385,6 @@ pub(super) fn direction(facts: &Facts) -> Direction {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn identifiers_leave_numbers_and_operators_out() {
-        assert_eq!(identifiers("2 * len_1 - (i + 0x1f)"), ["len_1", "i"]);
-    }
-
-    #[test]
-    fn what_sizeof_measures_is_no_number_beside_it() {
-        for (text, beside) in [
-            ("sizeof v", vec![]),
-            ("sizeof(struct item)", vec![]),
-            ("sizeof(int) * n", vec!["n"]),
-            ("n * sizeof *p", vec!["n"]),
-            ("sizeof p[0] * (n + 1)", vec!["n"]),
-            ("count", vec!["count"]),
-        ] {
-            assert_eq!(identifiers(&without_sizeof(text)), beside, "{text}");
-        }
-    }
-
-    #[test]
-    fn subscripts_are_no_bounds() {
-        assert_eq!(without_subscripts("a[b[i] + 1] + n - c[2]"), "a + n - c");
-        assert_eq!(without_subscripts("n] + i"), "n + i");
-    }
 
     /// The library of these files.
     fn library(files: &[(&str, &str)]) -> Library {

@@ -25,7 +25,7 @@ pub fn lengths_mentioned(contract: &Contract) -> BTreeSet<String> {
     let lengths = contract.params.iter().filter(|p| p.role.length().is_some());
     lengths
         .filter(|p| {
-            contract.require.iter().any(|r| super::pointer_facts::identifiers(r).contains(&p.name.as_str()))
+            contract.require.iter().any(|r| super::c_words::identifiers(r).contains(&p.name.as_str()))
         })
         .map(|p| p.name.clone())
         .collect()

@@ -1,10 +1,11 @@
 //! Pointers that a function returns, and blocks that it gets to free: what a harness can compare of both.
 
+use super::c_words::{identifiers, without_subscripts};
 use super::constructors::is_named;
 use super::file::TABLE;
 use super::flat::flat;
 use super::parameter_roles;
-use super::pointer_facts::{FactTable, Facts, identifiers, without_subscripts};
+use super::pointer_facts::{FactTable, Facts};
 use super::roles_from_calls::contradicted_result;
 use super::types::{Returns, Role};
 use crate::libc_facts as libc;

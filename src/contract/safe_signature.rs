@@ -1,9 +1,9 @@
 //! Which signature the Rust function gets: a safe one, or C's.
 
+use super::c_words::identifiers;
 use super::length_inference::counts_behind;
 use super::observed_calls::Observed;
 use super::parameter_roles;
-use super::pointer_facts::identifiers;
 use super::roles_from_calls::allows_slices;
 use super::types::{Parameter, Returns, Role, Signature};
 use crate::c::text::words_where_null;

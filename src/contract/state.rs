@@ -1,8 +1,8 @@
 //! State of a function besides its arguments: the library's variables that it reaches, or the reason why a harness
 //! cannot set and compare them.
 
+use super::c_words::identifiers;
 use super::flat::{flat, size};
-use super::pointer_facts::identifiers;
 use super::types::{Contract, Direction, GlobalUse};
 use crate::libc_facts::{is_answered, only_computes};
 use crate::symbol::{CType, Function, Global, Library, LibraryIndex, SymbolKey, TypeKind};

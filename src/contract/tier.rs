@@ -318,7 +318,7 @@ fn plain(library: &Library, ty: &CType) -> bool {
 }
 
 pub(super) fn is_stream(ty: &CType, key: &str) -> bool {
-    let word = |word: &str| super::pointer_facts::identifiers(&ty.spelling).contains(&word);
+    let word = |word: &str| super::c_words::identifiers(&ty.spelling).contains(&word);
     word("FILE") || word("DIR") || key.ends_with("_IO_FILE") || key.ends_with("__sFILE")
 }
 

@@ -53,12 +53,12 @@ fn calls_on_memory_look_at_the_first_byte_or_forget_the_last() {
             "char to[3] = { 1, 2, 3 };".to_owned(),
             format!("{};", call("copy", copy, &format!("`memcpy(to, from, n)` {last}"), "to, \"xyz\", 3")),
             print("to[1] == 'y' && to[2] == 3".to_owned()),
-            "struct { long first; char last; } one = { 1, 2 }, other = { 3, 4 };".to_owned(),
+            "struct padded one = { 1, 2 }, other = { 3, 4 };".to_owned(),
             format!(
                 "{};",
                 call(
                     "take",
-                    "void (*)(void *, const void *)",
+                    "void (*)(struct padded *, const struct padded *)",
                     &format!("`memcpy(to, from, sizeof(*to))` {last}"),
                     "&one, &other"
                 )
