@@ -1,6 +1,6 @@
 //! The attributes that a reply may contain, at any place.
 
-use super::name_rules;
+use super::allowed_names;
 use crate::rust::item::plain;
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -16,16 +16,16 @@ pub(super) fn refusal(text: TokenStream, inner: bool) -> Option<String> {
             match name.as_str() {
                 "doc" => is_text(&meta),
                 "derive" => {
-                    derives(&meta).is_some_and(|all| all.iter().all(|n| name_rules::is_plain_derive(n)))
+                    derives(&meta).is_some_and(|all| all.iter().all(|n| allowed_names::is_plain_derive(n)))
                 }
-                _ => name_rules::is_plain_attribute(&name) && !inner,
+                _ => allowed_names::is_plain_attribute(&name) && !inner,
             }
         }
     };
     if is_ok {
         return None;
     }
-    let why = name_rules::attribute_refusal(&written);
+    let why = allowed_names::attribute_refusal(&written);
     Some(format!("`#[{}]` is not allowed in a port: {why}", written.replace(' ', "")))
 }
 

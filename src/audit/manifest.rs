@@ -2,7 +2,7 @@
 //! source files. Every dependency comes from a registry under its own name. The crate is a workspace of its own, and
 //! inherits nothing: settings of another manifest would decide without being part of the evidence.
 
-use super::name_rules;
+use super::allowed_names;
 use toml::{Table, Value};
 
 /// Crates that come with the compiler.
@@ -10,7 +10,7 @@ const RUST: [&str; 5] = ["alloc", "core", "proc_macro", "std", "test"];
 
 /// Whether a crate of this name would hide what the audit takes the name for: the compiler prefers the crate.
 pub fn hides(name: &str) -> bool {
-    RUST.contains(&name) || name_rules::is_prelude(name)
+    RUST.contains(&name) || allowed_names::is_prelude(name)
 }
 
 /// Why a port cannot be judged with this manifest.

@@ -5,7 +5,7 @@
 //! its results.
 
 pub mod linkage;
-mod name_rules;
+mod allowed_names;
 mod manifest;
 mod own_crate;
 mod attributes;
@@ -17,8 +17,8 @@ mod shape;
 #[cfg(test)]
 mod tests;
 
+pub use allowed_names::is_prelude;
 pub use manifest::{deciding_settings, hides, manifest_refusal};
-pub use name_rules::is_prelude;
 pub use own_crate::{Allowed, Around, FfiNames};
 
 use crate::rust::unsafe_code::UnsafeCode;
@@ -149,7 +149,7 @@ fn items_with(
 /// Whether compiled code of a port may lead to this symbol of the C library of the system; `by_c` says that its original
 /// does.
 pub fn links_to(symbol: &str, by_c: bool) -> bool {
-    name_rules::libc_symbol(symbol, by_c)
+    allowed_names::libc_symbol(symbol, by_c)
 }
 
 /// Problems as they are found.

@@ -1,7 +1,7 @@
 //! The names of its own crate that a candidate may use, from generated files and the state of the port.
-//! `name_rules` lists the allowed parts of Rust's libraries.
+//! `allowed_names` lists the allowed parts of Rust's libraries.
 
-use super::name_rules::Refusal;
+use super::allowed_names::Refusal;
 use super::paths::refused_import;
 use super::token_rules::problems_beside;
 use crate::rust::item::{self, item_name, mentions, use_leaves};

@@ -1,7 +1,7 @@
-//! Whether a port may write a path, by its words: into Rust's libraries, `libc`, and generated modules. `name_rules` has the
+//! Whether a port may write a path, by its words: into Rust's libraries, `libc`, and generated modules. `allowed_names` has the
 //! tables.
 
-use super::name_rules::{self, Refusal};
+use super::allowed_names::{self, Refusal};
 use super::{Allowed, Candidate, Rule};
 use crate::rust::item::{UseLeaf, mentions, plain};
 use crate::rust::nonlocal_items::GENERATED;
@@ -53,7 +53,7 @@ pub(super) fn refusal(
 pub(super) fn refused_for_all(path: &[String], how: How) -> Option<Refusal> {
     let names: Vec<&str> = path.iter().map(String::as_str).collect();
     if how == How::Macro {
-        return names.last().and_then(|name| name_rules::macro_refusal(name));
+        return names.last().and_then(|name| allowed_names::macro_refusal(name));
     }
     if how == How::Renamed && matches!(names.last(), Some(&("transmute" | "transmute_copy"))) {
         return Some((Rule::FnPointer, TRANSMUTE.to_owned()));
@@ -66,7 +66,7 @@ pub(super) fn refused_for_all(path: &[String], how: How) -> Option<Refusal> {
     };
     match names.as_slice() {
         _ if hides => Some(import_by_name(path)),
-        [root @ ("core" | "alloc" | "std"), ..] => name_rules::std_path(root, &path[1..]).err(),
+        [root @ ("core" | "alloc" | "std"), ..] => allowed_names::std_path(root, &path[1..]).err(),
         _ => None,
     }
 }
@@ -94,7 +94,7 @@ fn of_libc(allowed: &Allowed, name: &str) -> Option<Refusal> {
         );
         return Some((Rule::System, reason));
     }
-    name_rules::libc_name(name, allowed.libc.contains(name)).err()
+    allowed_names::libc_name(name, allowed.libc.contains(name)).err()
 }
 
 /// A path of the port crate; what the crate does not have, the compiler refuses.

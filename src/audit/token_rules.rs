@@ -3,8 +3,8 @@
 //!
 //! It reads tokens, so that the text of a macro is read like all other text.
 
+use super::allowed_names::{self, Refusal};
 use super::attributes;
-use super::name_rules::{self, Refusal};
 use super::paths::{self, How};
 use super::token_shapes::{
     begins_call_of_macro, bound, interior, is_colon, is_marks, is_parenthesis, is_plain, is_semicolon, path,
@@ -253,7 +253,7 @@ impl Reader<'_, '_> {
                 let reason = |(rule, _)| {
                     (rule, format!("`{name}` in the text of a macro could be put together to `{name}!`"))
                 };
-                self.refuse(first.span(), name_rules::macro_refusal(name).map(reason));
+                self.refuse(first.span(), allowed_names::macro_refusal(name).map(reason));
             }
         }
         self.judge(&names, how, first.span());
@@ -270,12 +270,12 @@ impl Reader<'_, '_> {
             [TokenTree::Ident(declared), TokenTree::Group(group), ..] => (Some(declared), group),
             _ => return 0,
         };
-        if let Some(declared) = declared.filter(|declared| name_rules::is_macro(&plain(declared))) {
+        if let Some(declared) = declared.filter(|declared| allowed_names::is_macro(&plain(declared))) {
             let reason = format!("`{declared}!` is a macro of Rust's own libraries: rename it");
             self.refuse(declared.span(), Some((Rule::Macro, reason)));
         }
         let before = (self.in_macro, self.in_arguments);
-        self.in_macro |= !name_rules::is_macro(name);
+        self.in_macro |= !allowed_names::is_macro(name);
         self.in_arguments |= self.in_macro && declared.is_none() && !self.whole.contains(name);
         if self.in_macro && declared.is_none() {
             self.refuse(group.span(), refused_mark(group.stream()));

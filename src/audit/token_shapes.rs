@@ -1,6 +1,6 @@
 //! What tokens look like: paths, marks, and what a type or a static is made of. It judges nothing.
 
-use super::name_rules;
+use super::allowed_names;
 use crate::rust::item::{PRIMITIVE, plain};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::BTreeSet;
@@ -66,7 +66,7 @@ pub(super) fn is_plain(ty: &[TokenTree]) -> bool {
 pub(super) fn interior(tokens: TokenStream, own: &BTreeSet<String>) -> Option<String> {
     tokens.into_iter().find_map(|token| match token {
         TokenTree::Ident(word) => {
-            Some(plain(&word)).filter(|name| name_rules::is_interior(name) && !own.contains(name))
+            Some(plain(&word)).filter(|name| allowed_names::is_interior(name) && !own.contains(name))
         }
         TokenTree::Group(group) => interior(group.stream(), own),
         _ => None,

@@ -6,4 +6,4 @@ pub mod lock;
 pub mod grade;
 pub mod allowed;
 pub mod status;
-pub mod hook;
+pub mod hook_script;

@@ -1,4 +1,4 @@
-//! What git says of a repository. The hook has git of its own (`evidence::hook`), because a failure matters there.
+//! What git says of a repository. The hook has git of its own (`evidence::hook_script`), because a failure matters there.
 
 use crate::error::{ErrorKind, Result};
 use crate::platform::process::{Interrupt, Job};

@@ -3,7 +3,7 @@
 use super::check;
 use crate::cli::session::Session;
 use crate::error::{ExitCode, Result};
-use crate::evidence::hook::{Change, Hook};
+use crate::evidence::hook_script::{Change, Hook};
 use crate::evidence::lock::Lock;
 use crate::evidence::status::{Checked, status};
 use crate::platform::workspace::{find_root, nothing_on_trial};

@@ -3,7 +3,7 @@
 
 mod c_tree;
 mod constants;
-mod graph;
+mod dependencies;
 mod header_folders;
 mod crate_files;
 mod drivers;
@@ -12,8 +12,8 @@ mod ports;
 pub use c_tree::{CTree, UnitFlags};
 pub use constants::Constants;
 pub use crate_files::{Crate, FileHashes, KnownContract};
+pub use dependencies::{DependencyGraph, Links, LinksOf, MENTIONS, Root, short};
 pub use drivers::{driver_texts, drivers_hash};
-pub use graph::{DependencyGraph, Links, LinksOf, MENTIONS, Root, short};
 pub use header_folders::folders_of_library;
 pub use ports::{port_hash, port_mentions, ports_called};
 

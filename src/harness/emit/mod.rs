@@ -1,11 +1,11 @@
 //! The text of a harness: one module per function, on top of the runtime in `templates/fuzz/runtime`.
 //!
 //! What differs from role to role comes from `contract::parameter_roles`. This module has the frame and the shared parts;
-//! `codec` emits the decoding of inputs, `calls` the calls of both sides, `effects` their comparison, `space` the
+//! `argument_codec` emits the decoding of inputs, `calls` the calls of both sides, `effects` their comparison, `space` the
 //! enumeration of inputs, `steps` the additions for handles. `target` is another frame, for a fuzz target that a
 //! model wrote.
 
-mod codec;
+mod argument_codec;
 mod blocks;
 mod boundary_combinations;
 mod callbacks;

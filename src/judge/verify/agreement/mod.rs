@@ -9,7 +9,7 @@ use super::last_judgement;
 use super::{Ask, Judgement};
 use crate::config::{Config, Least};
 use crate::contract::types::Judgeable;
-use crate::evidence::hook::Hook;
+use crate::evidence::hook_script::Hook;
 use crate::evidence::lock::{LOCK_FILE, Lock};
 use crate::evidence::status::{Checked, NOTES, Status, SymbolStatus, Trouble, status};
 use crate::platform::process::{Interrupt, Job};

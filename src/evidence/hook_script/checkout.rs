@@ -120,7 +120,7 @@ fn check_out(
 
 #[cfg(test)]
 mod tests {
-    use crate::evidence::hook::Hook;
+    use crate::evidence::hook_script::Hook;
     use crate::platform::process::{Interrupt, Job};
     use fs_err as fs;
     use std::path::Path;
