@@ -42,9 +42,9 @@ fn keeps_c(function: &Function, parameter: &Parameter, all: &[Parameter], calls:
     let null = |p: &&Parameter| matches!(&p.role, Role::Buffer(parameter_roles::Buffer { length, nullable: true, .. }) if *length == param.name);
     let buffers = all.iter().filter(null).filter_map(|p| function.params.iter().find(|f| f.name == p.name));
     let buffers: Vec<&Param> = buffers.collect();
-    let is_used_where_null = buffers.iter().any(|buffer| {
-        words_where_null(function.text.as_bytes(), &buffer.name).iter().any(|word| *word == param.name)
-    });
+    let is_used_where_null = buffers
+        .iter()
+        .any(|buffer| words_where_null(function.text.as_bytes(), &buffer.name).contains(&param.name));
     let checked = |used: &ParamUse| matches!(used.kind, UseKind::NullCheck | UseKind::Compare { .. });
     let lines: Vec<u32> =
         buffers.iter().flat_map(|b| &b.uses).filter(|u| checked(u)).map(|u| u.line).collect();

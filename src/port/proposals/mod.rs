@@ -77,7 +77,7 @@ pub trait Proposal {
 /// other types.
 pub fn never<P: Proposal>(planned: &FunctionPlan) -> String {
     let function = &planned.function;
-    format!("no {} {}", P::NOUN, &sha256(&format!("{}\n{}", function.key.0, function.text))[..16])
+    format!("no {} {}", P::NOUN, &sha256(format!("{}\n{}", function.key.0, function.text))[..16])
 }
 
 impl Inquiry<'_> {

@@ -194,5 +194,5 @@ impl Writer<'_> {
 }
 
 fn never(function: &Function) -> String {
-    format!("no driver {}", &sha256(&format!("{}\n{}", function.key.0, function.text))[..16])
+    format!("no driver {}", &sha256(format!("{}\n{}", function.key.0, function.text))[..16])
 }
