@@ -71,3 +71,5 @@ mod analysis_tests;
 mod bind_tests;
 #[cfg(test)]
 pub(crate) mod front_tests;
+#[cfg(test)]
+mod variable_tests;

@@ -74,7 +74,6 @@ size_t entry_length(const struct chunk *c, const void *b) { const entry *e = b; 
 ";
 
 #[test]
-#[ignore = "a minute: cargo test --test suite ordinary_c -- --ignored"]
 fn ordinary_shapes_of_c_are_judged() {
     let repo = Repo::of(&[("shapes.c", LIBRARY)]);
     let checked = repo.run(&["contract", "--check", "--all", "--seconds", "1", "--format", "json"]);

@@ -39,16 +39,15 @@ impl<'p> FunctionPort<'p> {
             return Ok(self
                 .moved(session, "another port entered the tree: this one is judged again together with it"));
         }
+        let changed = "files changed while the port was judged: it is judged again with them";
+        if !self.is_as_judged(session)? {
+            return Ok(self.moved(session, changed));
+        }
+        let graded = session.graded(self.planned, self.accepted_port(session)?)?;
         // Grading takes long, and files may change meanwhile.
-        let graded = match self.is_as_judged(session)? {
-            true => Some(session.graded(self.planned, self.accepted_port(session)?)?),
-            false => None,
-        };
-        let Some(graded) = graded.filter(|_| self.is_as_judged(session).unwrap_or(false)) else {
-            return Ok(
-                self.moved(session, "files changed while the port was judged: it is judged again with them")
-            );
-        };
+        if !self.is_as_judged(session)? {
+            return Ok(self.moved(session, changed));
+        }
         self.begin(session, &Step::Done)?;
         self.end(session, ("accepted", ""))?;
         Ok(Finish::Done(Box::new(session.accept(self.planned, graded)?)))
