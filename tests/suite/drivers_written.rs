@@ -63,7 +63,7 @@ fn only_a_driver_that_reaches_something_new_stays() {
         "# The function to reach: `store_merge`",
         "merge_item",
         "#include \\\"store.h\\\"`:",
-        "fuzz/names.c, from line",
+        "`fuzz/names.c`, from line",
     ] {
         assert!(first.contains(told), "{told}: {first}");
     }
