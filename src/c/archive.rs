@@ -7,8 +7,8 @@ use quote::quote;
 use std::collections::BTreeSet;
 
 /// The text of `c_units.rs`, which the generated `build.rs` includes. `link` names the libraries that the C
-/// side needs; `headers` are watched for changes in addition to the sources.
-pub fn units_file(library: &Library, link: &[String], headers: &[String]) -> String {
+/// side needs; the files that the units include are `watched` for changes in addition to the sources.
+pub fn units_file(library: &Library, link: &[String], watched: &[String]) -> String {
     let units = library.units.iter().map(|unit| {
         let (file, flags) = (unit.file.to_string(), &unit.flags);
         let lines = library.lines_of(&unit.file);
@@ -16,7 +16,7 @@ pub fn units_file(library: &Library, link: &[String], headers: &[String]) -> Str
     });
     let renamed = renamed(library);
     let watched: BTreeSet<String> =
-        library.units.iter().map(|u| u.file.to_string()).chain(headers.iter().cloned()).collect();
+        library.units.iter().map(|u| u.file.to_string()).chain(watched.iter().cloned()).collect();
     let watched = watched.iter();
     let file = syn::parse2(quote! {
         const UNITS: &[Unit] = &[#(#units),*];

@@ -14,11 +14,13 @@ use crate::c::compiler_disagreements::agree;
 use crate::config;
 use crate::digest::of_parts;
 use crate::error::Result;
+use crate::platform::workspace::READER;
 use crate::store::{AnalysisKind, Store};
 use crate::symbol::{Library, RelPath, SymbolKey};
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// The result of reading the C library.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -29,6 +31,8 @@ pub struct Analysis {
     pub values: BTreeMap<SymbolKey, std::result::Result<Data, String>>,
     /// Where the flags come from.
     pub flags: FlagSource,
+    /// The files of the repository that libclang or the compiler read for the units, with their hashes.
+    pub files: BTreeMap<String, String>,
     /// Warnings about ways to find flags that failed.
     pub warnings: Vec<Warning>,
     /// Units that were read this time; empty if the whole analysis came from the cache.
@@ -73,8 +77,10 @@ pub fn load(root: &Utf8Path, settings: &config::C, tools: Tools, store: &mut Sto
         match settle(&mut keeper, merged)? {
             Ok(Settled { library, bindings, values, files }) => {
                 let (flags, warnings) = (discovery.source.clone(), discovery.warnings.clone());
-                let (read, fingerprint) = (read, String::new());
-                break (Analysis { library, bindings, values, flags, warnings, read, fingerprint }, files);
+                let (read, fingerprint, own) = (read, String::new(), BTreeMap::new());
+                let analysis =
+                    Analysis { library, bindings, values, flags, files: own, warnings, read, fingerprint };
+                break (analysis, files);
             }
             Err(refused) => {
                 for (file, why) in refused {
@@ -87,17 +93,28 @@ pub fn load(root: &Utf8Path, settings: &config::C, tools: Tools, store: &mut Sto
     };
     porting_order::order(&mut analysis.library);
     let all_read = outcomes.iter().flatten().flat_map(|facts| facts.files.iter().cloned());
+    let all_read: BTreeSet<String> = all_read.chain(compiled).collect();
+    analysis.files = keeper.files.hashes(all_read.iter().cloned());
+    analysis.files.retain(|path, _| !Utf8Path::new(path).is_absolute());
     let is_asked = discovery.source.file().is_some();
     let others = tree.others.iter().filter(|_| is_asked).map(ToString::to_string);
-    let all: BTreeSet<String> = all_read.chain(own).chain(others).chain(compiled).collect();
+    let all: BTreeSet<String> = all_read.into_iter().chain(own).chain(others).collect();
     let inputs = keeper.files.hashes(all);
     analysis.fingerprint = total(&whole, &inputs);
     // Do not cache if a unit or a build system failed: the repair may be in a file outside the recorded
     // inputs.
-    if discovery.warnings.is_empty() && outcomes.iter().all(std::result::Result::is_ok) {
+    let is_kept = !is_passing(&analysis.library, tools.scratch);
+    if is_kept && discovery.warnings.is_empty() && outcomes.iter().all(std::result::Result::is_ok) {
         keeper.keep(AnalysisKind::Library, &[(String::new(), keep(&whole, inputs, &analysis))])?;
     }
     Ok(analysis)
+}
+
+/// Whether a unit's flags name the scratch folder of a command that only reads, which goes with it.
+fn is_passing(library: &Library, scratch: &Path) -> bool {
+    let name = scratch.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let mut flags = library.units.iter().flat_map(|unit| &unit.flags);
+    name.starts_with(READER) && flags.any(|flag| flag.contains(&*name))
 }
 
 /// Reads the units. If all of them are programs, the library is in headers or in the programs' own files.

@@ -3,7 +3,7 @@
 
 use super::c_words::identifiers;
 use super::flat::{flat, size};
-use super::types::{Contract, Direction, GlobalUse};
+use super::types::{Contract, Direction, GlobalUse, Parameter};
 use crate::libc_facts::{is_answered, only_computes};
 use crate::symbol::{CType, Function, Global, Library, LibraryIndex, SymbolKey, TypeKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -158,6 +158,18 @@ pub fn complaint(
 pub fn input_bytes(library: &Library, used: &GlobalUse) -> u64 {
     let global = library.globals.iter().find(|g| g.name == used.name).filter(|_| used.vary);
     global.map_or(0, |global| 1 + size(library, &global.ty))
+}
+
+/// The most bytes that an argument takes in an input: elements and structs are wider than the bytes that its role counts.
+pub fn argument_bytes(library: &Library, function: &Function, param: &Parameter) -> u64 {
+    let facts = param.role.facts();
+    let own = function.params.iter().find(|own| own.name == param.name);
+    let width = own.map_or(0, |own| match &own.ty.kind {
+        TypeKind::Pointer(of) => size(library, of),
+        _ => size(library, &own.ty),
+    });
+    let elements = facts.elements_read.unwrap_or(1) as u64;
+    facts.input_bytes.saturating_add(width.saturating_sub(1).saturating_mul(elements))
 }
 
 /// The library's variables, without its constants, that the body of `function` mentions.

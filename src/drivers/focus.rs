@@ -47,14 +47,15 @@ pub(super) fn fuzz_on(
     Ok(numbers.into_iter().collect())
 }
 
-/// Makes new inputs with each driver that reaches one of these functions. A port may have been written for the kept ones.
+/// Makes new inputs with each driver that reaches one of these functions, in so many times the usual second. A port may have
+/// been written for the kept ones.
 ///
 /// # Errors
 /// `C` if a driver cannot be built, `Io` if the disk is full, and Ctrl-C.
 pub(super) fn fuzz_anew(
     work: &Work,
     report: &Report,
-    functions: &[Number],
+    (functions, times): (&[Number], u32),
     reporter: &mut dyn Reporter,
 ) -> Result<()> {
     let reaches = |at: usize, number: &Number| !report.drivers[at].inputs_of(*number).is_empty();
@@ -63,7 +64,7 @@ pub(super) fn fuzz_anew(
     };
     let wanted: Vec<(usize, Number)> = (0..report.drivers.len()).flat_map(of).collect();
     let step = format!("making new inputs for {}", count(functions.len(), "port"));
-    fuzz(step, (work, report), (&wanted, Wanted::New, NEW_TIME), reporter)
+    fuzz(step, (work, report), (&wanted, Wanted::New, NEW_TIME * times), reporter)
 }
 
 /// Fuzzes for functions, each with a driver. Where libFuzzer ends early, there may be crashes of C, or no inputs.

@@ -39,7 +39,7 @@ use crate::c::entries::Entries;
 use crate::digest::of_parts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
-use crate::evidence::fingerprint::drivers_hash;
+use crate::evidence::fingerprint::{LibraryFlags, drivers_hash};
 use crate::in_place::build::{self, Parts, flags};
 use crate::in_place::build_site::BuildSite;
 use crate::in_place::candidates::Candidates;
@@ -266,7 +266,8 @@ impl<'p> Work<'p> {
         let files = library.units.iter().map(|unit| &unit.file.0).chain([&driver.file]);
         let files: Vec<String> = files.map(ToString::to_string).collect();
         let of_units = library.units.iter().flat_map(|unit| &unit.flags);
-        of_parts([drivers_hash(self.root.as_std_path(), &config, &[], &files)].iter().chain(of_units))
+        let none = LibraryFlags::default();
+        of_parts([drivers_hash(self.root.as_std_path(), &config, &none, &files)].iter().chain(of_units))
     }
 
     fn place<'a>(&'a self, dir: &'a Path) -> Result<BuildSite<'a>> {

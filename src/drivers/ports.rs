@@ -124,6 +124,9 @@ fn those(wanted: &[Number], judged: &[(Judged, Vec<u64>)], like: impl Fn(&Judged
 /// How many more calls of an input a port gets than mutants: as in `calls.c`, 240 for 40.
 const MORE_OF_INPUT: u64 = 6;
 
+/// How much longer new inputs are looked for where the first try makes none.
+const LONGER: u32 = 10;
+
 /// Judged calls for each that differs from the others, from which on more calls say little new.
 const ALIKE: u64 = 10;
 
@@ -228,10 +231,23 @@ impl<'a> PortsBuilt<'a> {
         if ports.is_empty() {
             return Ok(Vec::new());
         }
-        fuzz_anew(work, self.report, ports, reporter)?;
-        let step = format!("judging {} on new inputs", count(ports.len(), "port"));
-        let judged = self.judge_on(step, (ports, &Driven::new_inputs), reporter)?;
-        let judged: Vec<Judged> = judged.into_iter().map(|(judged, _)| judged).collect();
+        let mut judged: Vec<Judged> = vec![Judged::default(); ports.len()];
+        for times in [1, LONGER] {
+            // What speaks against a port stays.
+            let is_open = |judged: &Judged| {
+                let is_clean = judged.killed.is_empty() && judged.unsteady == 0 && !judged.is_by_candidate;
+                judged.judged == 0 && is_clean
+            };
+            let open: Vec<usize> = (0..ports.len()).filter(|at| is_open(&judged[*at])).collect();
+            if open.is_empty() {
+                break;
+            }
+            let some: Vec<Number> = open.iter().map(|at| ports[*at]).collect();
+            fuzz_anew(work, self.report, (&some, times), reporter)?;
+            let step = format!("judging {} on new inputs", count(some.len(), "port"));
+            let again = self.judge_on(step, (&some, &Driven::new_inputs), reporter)?;
+            open.into_iter().zip(again).for_each(|(at, (again, _))| judged[at] = again);
+        }
         let without = ports.iter().zip(&judged).filter(|(_, judged)| judged.judged == 0);
         let name = |number: Number| self.project.library.functions[number].name.as_str();
         let without: Vec<&str> = without.map(|(number, _)| name(*number)).collect();

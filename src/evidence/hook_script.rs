@@ -11,6 +11,7 @@ use crate::platform::process::Interrupt;
 use crate::platform::workspace::write_atomic;
 use fs_err as fs;
 use git_command::Git;
+use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +20,8 @@ const MARK: &str =
     "# Written by `cargo implfuzz hook install`; `cargo implfuzz hook uninstall` takes it away.";
 /// What is behind the name of a hook that was there before.
 const BEFORE: &str = "before-implfuzz";
+/// The beginning of the line for a target repository: the git repository may have several.
+const LINE: &str = "check ";
 
 /// What became of the hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,8 +71,10 @@ impl Hook {
     /// Puts our hook there, to run `program` where there is no cargo-implfuzz on PATH. Over the hook of somebody else only
     /// with `force`, and then it runs first.
     pub fn install(&self, program: &Path, force: bool) -> Result<Change> {
-        let text = self.script(program);
         let there = fs::read_to_string(&self.path).ok();
+        let mut lines = there.as_deref().filter(|text| text.contains(MARK)).map(lines).unwrap_or_default();
+        lines.insert(self.line());
+        let text = script(program, &lines);
         if there.as_deref() == Some(text.as_str()) && is_executable(&self.path) {
             return Ok(Change::Unchanged);
         }
@@ -87,15 +92,22 @@ impl Hook {
             }
             fs::rename(&self.path, before)?;
         }
-        write_atomic(&self.path, text.as_bytes())?;
-        fs::set_permissions(&self.path, std::fs::Permissions::from_mode(0o755))?;
+        self.write(&text)?;
         Ok(Change::Installed)
     }
 
-    /// Takes our hook away, and puts back what was there before.
+    /// Takes our hook away, and puts back what was there before. The lines of other target repositories stay.
     pub fn uninstall(&self) -> Result<Change> {
-        if !fs::read_to_string(&self.path).is_ok_and(|text| text.contains(MARK)) {
+        let Some(text) = fs::read_to_string(&self.path).ok().filter(|text| text.contains(MARK)) else {
             return Ok(Change::Absent);
+        };
+        let mut others = lines(&text);
+        if !others.remove(&self.line()) {
+            return Ok(Change::Absent);
+        }
+        if !others.is_empty() {
+            self.write(&text.replace(&format!("{}\n", self.line()), ""))?;
+            return Ok(Change::Uninstalled);
         }
         match self.before() {
             before if before.symlink_metadata().is_ok() => fs::rename(before, &self.path)?,
@@ -104,25 +116,53 @@ impl Hook {
         Ok(Change::Uninstalled)
     }
 
-    fn script(&self, program: &Path) -> String {
-        let (dir, program) = (quoted(&self.inside.join(".")), quoted(program));
-        format!(
-            "#!/bin/sh\n{MARK}\n\
-             before=\"$0.{BEFORE}\"\n\
-             if [ -x \"$before\" ]; then \"$before\" \"$@\" || exit $?; fi\n\
-             tool=cargo-implfuzz\n\
-             command -v \"$tool\" >/dev/null 2>&1 || tool={program}\n\
-             command -v \"$tool\" >/dev/null 2>&1 || {{\n    \
-                 echo 'pre-commit: there is no cargo-implfuzz: in its checkout, cargo install --locked --path . installs it; or git commit --no-verify' >&2\n    \
-                 exit 1\n}}\n\
-             exec \"$tool\" implfuzz -C {dir} hook run\n"
-        )
+    fn write(&self, text: &str) -> Result<()> {
+        write_atomic(&self.path, text.as_bytes())?;
+        Ok(fs::set_permissions(&self.path, std::fs::Permissions::from_mode(0o755))?)
+    }
+
+    /// The line for this target repository: its folder, as a command takes it and as git does.
+    fn line(&self) -> String {
+        format!("{LINE}{} {}", quoted(&self.inside.join(".")), quoted(&self.inside))
     }
 
     /// The tree that a commit would have: always a checkout of the index.
     pub fn staged(&self, interrupt: &Interrupt) -> Result<Staged> {
         Staged::of(&Git::inherited()?, &self.top, &self.inside, interrupt)
     }
+}
+
+/// A script that checks the target repositories of these lines. A branch may lack one: then there is nothing to check.
+fn script(program: &Path, lines: &BTreeSet<String>) -> String {
+    let program = quoted(program);
+    let head = format!(
+        "#!/bin/sh\n{MARK}\n\
+         before=\"$0.{BEFORE}\"\n\
+         if [ -x \"$before\" ]; then \"$before\" \"$@\" || exit $?; fi\n\
+         tool=cargo-implfuzz\n\
+         command -v \"$tool\" >/dev/null 2>&1 || tool={program}\n\
+         check() {{\n    \
+             if [ ! -e \"$1/implfuzz.toml\" ] && ! git cat-file -e \":$2implfuzz.toml\" 2>/dev/null; then\n        \
+                 git cat-file -e \"HEAD:$2implfuzz.toml\" 2>/dev/null || return 0\n        \
+                 echo \"pre-commit: this commit takes $2implfuzz.toml away, and nothing checks the port then; git commit --no-verify does so\" >&2\n        \
+                 exit 1\n    \
+             fi\n    \
+             command -v \"$tool\" >/dev/null 2>&1 || {{\n        \
+                 echo 'pre-commit: there is no cargo-implfuzz: in its checkout, cargo install --locked --path . installs it; or git commit --no-verify' >&2\n        \
+                 exit 1\n    }}\n    \
+             \"$tool\" implfuzz -C \"$1\" hook run || exit $?\n}}\n"
+    );
+    lines.iter().fold(head, |text, line| text + line + "\n")
+}
+
+/// The lines of a hook of ours. Those of before checked one target repository.
+fn lines(text: &str) -> BTreeSet<String> {
+    let of_before = |line: &str| {
+        let dir = line.strip_prefix("exec \"$tool\" implfuzz -C ")?.strip_suffix(" hook run")?;
+        Some(format!("{LINE}{dir} {}'", dir.strip_suffix(".'")?))
+    };
+    let of = |line: &str| if line.starts_with(LINE) { Some(line.to_owned()) } else { of_before(line) };
+    text.lines().filter_map(of).collect()
 }
 
 fn is_executable(path: &Path) -> bool {
@@ -137,6 +177,13 @@ fn quoted(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_hook_of_before_is_read() {
+        let of = |dir: &str| lines(&format!("#!/bin/sh\nexec \"$tool\" implfuzz -C {dir} hook run\n"));
+        assert_eq!(of("'.'"), BTreeSet::from(["check '.' ''".to_owned()]));
+        assert_eq!(of("'lib/.'"), BTreeSet::from(["check 'lib/.' 'lib/'".to_owned()]));
+    }
 
     #[test]
     fn a_path_is_one_word_whatever_is_in_it() {

@@ -13,6 +13,35 @@ use std::path::Path;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CCode(pub String);
 
+/// The source of every unit of C, as `build.rs` calls it.
+const UNIT: &str = "unit.c";
+
+/// A function in a binary.
+struct Code<'b> {
+    name: &'b str,
+    at: u64,
+    size: u64,
+    is_global: bool,
+    /// Known of local symbols alone, which stand behind the one of their source file.
+    is_of_unit: bool,
+}
+
+impl<'b> Code<'b> {
+    fn all(file: &object::File<'b>) -> Vec<Self> {
+        let (mut all, mut is_in_unit) = (Vec::new(), false);
+        for symbol in file.symbols() {
+            let Ok(name) = symbol.name() else { continue };
+            if symbol.kind() == SymbolKind::File {
+                is_in_unit = name == UNIT;
+            } else if symbol.kind() == SymbolKind::Text && symbol.size() > 0 {
+                let (at, size, is_global) = (symbol.address(), symbol.size(), symbol.is_global());
+                all.push(Self { name, at, size, is_global, is_of_unit: is_in_unit && !is_global });
+            }
+        }
+        all
+    }
+}
+
 impl CCode {
     /// Whether there is nothing to remove.
     pub fn is_empty(&self) -> bool {
@@ -35,22 +64,17 @@ impl CCode {
         if file.architecture() != Architecture::X86_64 {
             return Ok(Self::default());
         }
-        let is_own = |name: &str| {
-            let rest = own.and_then(|own| name.strip_prefix(own));
-            name == linked || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        let is_own = |code: &Code| {
+            // The runtime's own functions have short names, too.
+            let own = own.filter(|_| code.is_of_unit);
+            let rest = own.and_then(|own| code.name.strip_prefix(own));
+            code.name == linked || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
-        let symbols: Vec<(&str, u64, u64, bool)> = file
-            .symbols()
-            .filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.size() > 0)
-            .filter_map(|symbol| {
-                Some((symbol.name().ok()?, symbol.address(), symbol.size(), symbol.is_global()))
-            })
-            .collect();
+        let symbols = Code::all(&file);
         let code: BTreeMap<u64, u64> =
-            symbols.iter().filter(|(name, ..)| is_own(name)).map(|(_, at, size, _)| (*at, *size)).collect();
-        let has_other_name = symbols
-            .iter()
-            .any(|(name, at, _, is_global)| *is_global && code.contains_key(at) && !is_own(name));
+            symbols.iter().filter(|code| is_own(code)).map(|code| (code.at, code.size)).collect();
+        let has_other_name =
+            symbols.iter().any(|other| other.is_global && code.contains_key(&other.at) && !is_own(other));
         let anchor = file.symbols().find(|symbol| symbol.name() == Ok(ANCHOR)).map(|symbol| symbol.address());
         let Some(anchor) = anchor.filter(|_| !code.is_empty() && !has_other_name) else {
             return Ok(Self::default());

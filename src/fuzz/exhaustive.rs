@@ -164,7 +164,12 @@ impl Campaign {
         job.timeout(time_limits::ONE_INPUT).run(interrupt)?;
         let input = fs::read(&path)?;
         drop(fs::remove_file(&path));
-        Ok(match self.once(&input, interrupt)? {
+        // Other ranges may be looking at points of theirs.
+        let own = Campaign { work: self.work.join(format!("at-point-{point}")), ..self.clone() };
+        fs::create_dir_all(&own.work)?;
+        let once = own.once(&input, interrupt)?;
+        drop(fs::remove_dir_all(&own.work));
+        Ok(match once {
             Once::Differs(finding) => Some(finding),
             Once::Same | Once::Rejected(_) => None,
         })

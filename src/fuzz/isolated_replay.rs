@@ -3,7 +3,7 @@
 //! without the code of the C function: a port may tell builds apart, remember inputs, or call the function that it replaces.
 
 use super::c_code::CCode;
-use super::campaign::{Campaign, Subject};
+use super::campaign::{ASAN_OPTIONS, Campaign, Subject};
 use super::changed_copies::changed_copies;
 use super::libfuzzer_process::{reported, summary};
 use super::report::{Alone, AloneOutcome, Parts, Told};
@@ -58,6 +58,9 @@ const NEW_CALL_MS: u64 = 50;
 /// Maximum number of times that the C original may end its process unnoticed by the guard.
 const ENDS: usize = 16;
 
+/// What AddressSanitizer says of a process above `hard_rss_limit_mb`.
+const MEMORY_LIMIT: &str = "hard rss limit exhausted";
+
 /// The stack of both sides, bytes, as many threads have it: a port must not need more where C does not.
 const STACK: u64 = 1 << 20;
 
@@ -97,6 +100,7 @@ impl Campaign {
     }
 
     fn replayed(&self, shipped: Option<&Shipped>, interrupt: &Interrupt) -> Result<Apart> {
+        drop(fs::remove_file(self.compared()));
         let inputs = self.known_inputs()?;
         let mut apart = Apart { inputs: inputs.len(), ..Apart::default() };
         let all: Vec<&Vec<u8>> = inputs.iter().collect();
@@ -140,7 +144,38 @@ impl Campaign {
         };
         let mut apart = Apart::default();
         own.port_alone(&all, &mut apart, interrupt)?;
+        let compared: Vec<&Vec<u8>> = all.iter().map(|(input, _)| *input).collect();
+        fs::write(self.compared(), framed(&compared))?;
         Ok(apart)
+    }
+
+    /// The file with the inputs on which the port as it ships was last compared with C.
+    fn compared(&self) -> PathBuf {
+        self.work.join("compared")
+    }
+
+    /// The inputs on which the port as it ships was last compared with C; `None` if it was not.
+    pub fn compared_inputs(&self) -> Option<Vec<Vec<u8>>> {
+        let bytes = fs::read(self.compared()).ok()?;
+        let (mut rest, mut inputs) = (bytes.as_slice(), Vec::new());
+        while let Some((length, behind)) = rest.split_first_chunk() {
+            let (input, behind) = behind.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+            inputs.push(input.to_vec());
+            rest = behind;
+        }
+        Some(inputs)
+    }
+
+    /// What differs where the C original and the port run alone on one input.
+    pub fn differs_alone(&self, input: &[u8], interrupt: &Interrupt) -> Result<Option<Finding>> {
+        let work = self.work.join("one-input");
+        let dir = work.join("inputs");
+        fs::create_dir_all(&dir)?;
+        fs::write(dir.join("input"), input)?;
+        let own = Self { work: work.clone(), regressions: vec![dir], ..self.clone() };
+        let apart = own.apart(None, interrupt);
+        drop(fs::remove_dir_all(&work));
+        Ok(apart?.finding)
     }
 
     /// Runs the port alone on inputs of which C's effects are known.
@@ -161,8 +196,17 @@ impl Campaign {
             apart.unfinished =
                 Some(format!("the port's process was killed from outside after {ran} of {all} inputs"));
         } else if !told.alone_done {
-            let end = self.ended(&output, interrupt);
             let last = bytes.get(told.alone.len()).or(bytes.last());
+            // What earlier inputs left may have filled the memory.
+            if let Some(input) = last.filter(|_| output.stderr_text().contains(MEMORY_LIMIT))
+                && self.alone(&Subject::Port, &[input], ALL, interrupt)?.1.alone_done
+            {
+                let ran = told.alone.len();
+                apart.unfinished =
+                    Some(format!("the port's process reached the memory limit after {ran} inputs"));
+                return Ok(());
+            }
+            let end = self.ended(&output, interrupt);
             apart.finding = last.map(|input| self.finding(end, input, interrupt)).transpose()?;
         } else if told.alone.len() < accepted.len() {
             let (ran, all) = (told.alone.len(), accepted.len());
@@ -261,6 +305,7 @@ impl Campaign {
             .job_on("apart", "inputs-apart", framed(inputs))?
             .env("IMPLFUZZ_FROM", part.from.to_string())
             .env("IMPLFUZZ_SECONDS", part.time.as_secs().to_string())
+            .env("ASAN_OPTIONS", format!("{ASAN_OPTIONS}:hard_rss_limit_mb={}", self.rss_limit_mb))
             .stack(STACK)
             .timeout(time_limits::ISOLATED_REPLAY + part.time * 2);
         if let (Some(c_code), Subject::Port) = (&self.shipped, side) {

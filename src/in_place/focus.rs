@@ -100,7 +100,11 @@ impl Focus<'_> {
         }
         let how = match wanted {
             Wanted::Edges | Wanted::Calls => [&["-fork=1"], &FORK[..]].concat().join(" "),
-            Wanted::New => format!("-runs={}", NEW_RUNS + seeds.len().min(most_seeds)),
+            Wanted::New => {
+                let runs =
+                    NEW_RUNS.saturating_mul(usize::try_from(time.as_secs().max(1)).unwrap_or(usize::MAX));
+                format!("-runs={}", runs.saturating_add(seeds.len().min(most_seeds)))
+            }
         };
         let with = |job: Job| {
             let words = self.words.map(|file| format!("-dict={}", file.display()));

@@ -48,6 +48,8 @@ pub struct Judged {
     pub outside: Option<String>,
     /// How the program ended before its time, if it did.
     pub broke: Option<String>,
+    /// Whether no new input reaches the function: it was judged on the kept ones alone.
+    pub without_new: bool,
     /// Whether it does not end so with C alone: a candidate, or the judge, is at fault.
     pub is_by_candidate: bool,
 }
@@ -68,6 +70,7 @@ impl Judged {
 
     /// With what speaks against candidates where they were judged with other inputs of the same drivers.
     pub fn add_differences(&mut self, one: Self) {
+        self.without_new = one.judged == 0 && one.killed.is_empty();
         one.killed.into_iter().for_each(|(candidate, told)| self.kill(candidate, told));
         self.also.extend(one.also);
         self.unsteady += one.unsteady;

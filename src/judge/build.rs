@@ -1,5 +1,6 @@
 //! The builds for judging: of the tree or of candidates, each in an overlay.
 
+use super::wrong_targets::{WrongTargets, without_others, wrong_targets};
 use super::{Judge, compiler_stopped, does_not_compile};
 use crate::error::Result;
 use crate::event::{Event, Reporter};
@@ -33,14 +34,12 @@ impl LaterBuild<'_> {
             self.builder.target_dir = self.builder.shared_dir.join(format!("place-{place}"));
             self.overlay = self.overlay.with_extension(format!("{place}"));
         }
-        let overlay = Overlay::sync(
-            &self.source,
-            &self.overlay,
-            &self.builder.target_dir,
-            &[&self.symbol],
-            &self.replaced,
-        )?;
-        self.builder.build(&overlay, interrupt)
+        let asked = [&self.symbol];
+        without_others(&self.overlay, &asked, || {
+            let (target, replaced) = (&self.builder.target_dir, &self.replaced);
+            let overlay = Overlay::sync(&self.source, &self.overlay, target, &asked, replaced)?;
+            self.builder.build(&overlay, interrupt)
+        })
     }
 }
 
@@ -58,6 +57,7 @@ impl<'p> Judge<'p> {
         let workspace = &self.project.workspace;
         let builder = self.builder(&workspace.cache().join(name), Counts::Edges)?;
         let (source, overlay, symbol) = (self.project.rust_dir(), workspace.overlay(), symbol.clone());
+        let replaced = self.with_c_files(&replaced)?;
         Ok(LaterBuild { builder, source, overlay, symbol, replaced })
     }
 
@@ -71,10 +71,24 @@ impl<'p> Judge<'p> {
 
     /// Like [`Judge::build`], and reports the build as an event.
     pub fn harnesses(&self, targets: &[&FunctionPlan], reporter: &mut dyn Reporter) -> Result<PathBuf> {
+        self.try_harnesses(targets, reporter)?.map_err(|wrong| wrong.error)
+    }
+
+    /// Like [`Judge::harnesses`], and tells fuzz targets that do not compile from other errors.
+    pub fn try_harnesses(
+        &self,
+        targets: &[&FunctionPlan],
+        reporter: &mut dyn Reporter,
+    ) -> Result<std::result::Result<PathBuf, WrongTargets>> {
         reporter.event(self.building("the harnesses")?);
-        let binary = self.build(targets)?;
+        let built = self.try_build("bin", targets, &[])?;
+        let names = wrong_targets(&built, &self.project.workspace.overlay());
+        let binary = match (self.binary(built), names) {
+            (Err(error), Some(names)) => return Ok(Err(WrongTargets { names, error })),
+            (binary, _) => binary?,
+        };
         reporter.event(Event::StepFinished { message: "harnesses built".into() });
-        Ok(binary)
+        Ok(Ok(binary))
     }
 
     /// Like [`Judge::build`], with some files replaced, and with a separate binary, so that the tree's binary stays.
@@ -137,17 +151,16 @@ impl<'p> Judge<'p> {
     ) -> Result<Built> {
         let builder = self.builder(bin_dir, counts)?;
         let symbols: Vec<&SymbolName> = targets.iter().map(|planned| &planned.function.name).collect();
-        let rust = self.project.rust_dir();
-        let overlay = Overlay::sync(&rust, overlay, &builder.target_dir, &symbols, replaced)?;
-        builder.build(&overlay, self.interrupt)
+        without_others(overlay, &symbols, || {
+            builder.build(&self.overlay((overlay, &builder), &symbols, replaced)?, self.interrupt)
+        })
     }
 
     /// Whether the port in the tree links without the C original.
     pub fn standalone(&self) -> Result<Standalone> {
         let workspace = &self.project.workspace;
         let builder = self.builder(&workspace.cache().join("bin"), Counts::Edges)?;
-        let rust = self.project.rust_dir();
-        let overlay = Overlay::sync(&rust, &workspace.overlay(), &builder.target_dir, &[], &[])?;
+        let overlay = self.overlay((&workspace.overlay(), &builder), &[], &[])?;
         builder.standalone(&overlay, self.interrupt)
     }
 
@@ -160,8 +173,36 @@ impl<'p> Judge<'p> {
         replaced: &[(PathBuf, String)],
     ) -> Result<Vec<String>> {
         let builder = self.builder(&self.project.workspace.cache().join("bin"), Counts::Edges)?;
-        let overlay = Overlay::sync(&self.project.rust_dir(), overlay, &builder.target_dir, &[], replaced)?;
+        let overlay = self.overlay((overlay, &builder), &[], replaced)?;
         builder.static_library((&overlay, checks), to, self.interrupt)
+    }
+
+    /// The overlay of a build of the tree, in this folder.
+    fn overlay(
+        &self,
+        (dir, builder): (&Path, &Builder),
+        symbols: &[&SymbolName],
+        replaced: &[(PathBuf, String)],
+    ) -> Result<Overlay> {
+        let with_c_files = self.with_c_files(replaced)?;
+        let rust = self.project.rust_dir();
+        let overlay = Overlay::sync(&rust, dir, &builder.target_dir, symbols, &with_c_files)?;
+        self.remember_build(dir, replaced)?;
+        Ok(overlay)
+    }
+
+    /// With the hash of the C files behind the list of units. Cargo compiles C anew where a file is younger than its last
+    /// build; an older one, as archives and `cp -p` leave it, must not be missed.
+    fn with_c_files(&self, replaced: &[(PathBuf, String)]) -> Result<Vec<(PathBuf, String)>> {
+        let mut all = replaced.to_vec();
+        let list = Path::new("c_units.rs");
+        if !all.iter().any(|(path, _)| path == list) {
+            all.push((list.to_owned(), fs_err::read_to_string(self.project.rust_dir().join(list))?));
+        }
+        let hash = self.project.c_files.hash_now(self.project.root()?);
+        let own = all.iter_mut().filter(|(path, _)| path == list);
+        own.for_each(|(_, text)| *text += &format!("// The C files: {hash}\n"));
+        Ok(all)
     }
 
     fn builder(&self, bin_dir: &Path, counts: Counts) -> Result<Builder<'p>> {

@@ -2,7 +2,7 @@
 
 use super::c_links;
 use crate::digest::sha256;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::evidence::allowed::Callers;
 use crate::evidence::fingerprint::{CTree, Crate, DependencyGraph, Links, Root, short};
 use crate::evidence::lock::{ChunkLine, Entry, roots};
@@ -11,6 +11,7 @@ use crate::symbol::{Function, SymbolKey};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The C files of the tree, the links of their chunks, and the hash of each function.
+#[derive(Debug)]
 pub(super) struct CSide {
     pub tree: CTree,
     pub links: BTreeMap<String, Links>,
@@ -21,7 +22,23 @@ pub(super) struct CSide {
 }
 
 impl CSide {
+    /// Reads the files, which must be those that the analysis read: it tells where in them each function stands.
+    ///
+    /// # Errors
+    /// `C` where one has changed since then.
     pub fn read(project: &Project) -> Result<Self> {
+        let changed: Vec<&str> = project.c_files.changed(project.root()?).collect();
+        match changed.as_slice() {
+            [] => Self::as_it_stands(project),
+            some => {
+                let text = format!("{} changed after this command read the C code", some.join(", "));
+                Err(Error::new(ErrorKind::C, text).help("start the same command again"))
+            }
+        }
+    }
+
+    /// The same, for files that may have changed: then only what did not move is found where the analysis says.
+    pub fn as_it_stands(project: &Project) -> Result<Self> {
         let units = Crate::new(project.rust_dir()).units(&project.config.c)?;
         let tree = CTree::read(project.workspace.root(), &units);
         let links = c_links::links(&project.library, &tree);

@@ -8,6 +8,7 @@ pub mod mutation_score;
 pub mod proofs;
 pub mod verify;
 mod build;
+mod built_texts;
 mod c_links;
 mod c_side;
 mod compile_errors;
@@ -20,6 +21,7 @@ mod ratchet;
 mod record;
 mod seeds;
 pub mod c_reach;
+mod wrong_targets;
 
 pub use compile_errors::{compiler_stopped, does_not_compile};
 
@@ -30,7 +32,7 @@ pub use outcome::Outcome;
 
 use crate::audit::{FfiNames, Problem};
 use crate::contract::file;
-use crate::contract::state::input_bytes;
+use crate::contract::state::{argument_bytes, input_bytes};
 use crate::digest::{of_parts, sha256};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
@@ -42,8 +44,10 @@ use crate::libc_facts::asks_system;
 use crate::platform::process::Interrupt;
 use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
+use crate::rust::globals::identifier;
 use crate::store::{RunId, Store};
 use crate::symbol::{Function, LibraryIndex, SymbolKey, SymbolName};
+use built_texts::BuiltTexts;
 use c_side::CSide;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,6 +67,9 @@ pub struct Judge<'p> {
     asking: OnceCell<BTreeSet<&'p SymbolKey>>,
     /// Texts of harnesses, by position in the project: those of functions on handles are parts of each other.
     harnesses: RefCell<BTreeMap<usize, Rc<str>>>,
+    built: RefCell<BuiltTexts>,
+    /// C as it stood the last time that it was not what the analysis had read, with a hash of its files.
+    changed_c: RefCell<Option<(String, Rc<CSide>)>>,
 }
 
 /// A judge at work: the store that keeps its verdicts, and the reporter of its progress.
@@ -97,6 +104,8 @@ impl<'p> Judge<'p> {
             open_items: OnceCell::new(),
             asking: OnceCell::new(),
             harnesses: RefCell::default(),
+            built: RefCell::default(),
+            changed_c: RefCell::default(),
         }
     }
 
@@ -113,11 +122,11 @@ impl<'p> Judge<'p> {
     pub fn campaign(&self, binary: &Path, planned: &FunctionPlan) -> Campaign {
         let fuzz = &self.project.config.fuzz;
         let name = &planned.function.name;
-        // Elements are wider than bytes; a contract may need more than the general limit.
+        // A contract may need more than the general limit.
         let params = planned.judgeable.contract().into_iter().flat_map(|contract| &contract.params);
-        let longest = params.map(|param| param.role.facts().input_bytes);
+        let longest = params.map(|param| argument_bytes(&self.project.library, &planned.function, param));
         let globals = planned.judgeable.contract().into_iter().flat_map(|c| &c.globals);
-        let compared = globals.clone().map(|used| used.name.to_string()).collect();
+        let compared = globals.clone().map(|used| identifier(used.name.as_str())).collect();
         let globals = globals.map(|used| input_bytes(&self.project.library, used));
         Campaign {
             binary: binary.to_owned(),
@@ -195,6 +204,15 @@ impl<'p> Judge<'p> {
                 Ok(self.c_side.get_or_init(|| side))
             }
         }
+    }
+
+    /// The hash of all C text that determines what the function does, as it stands now: files may change meanwhile.
+    fn c_now(&self, planned: &FunctionPlan) -> Result<String> {
+        let side = self.c_side()?;
+        Ok(match self.changed_c()? {
+            Some((_, now)) => now.hash(&planned.function),
+            None => side.hash(&planned.function),
+        })
     }
 
     /// The text of a harness; nothing without a contract.

@@ -102,13 +102,23 @@ impl Outcome {
             let (grade, drivers) = (self.grade.min(Grade::Weak), evidence.drivers.clone());
             return Self { grade, shortcomings, drivers, ..self };
         }
+        if let Some(how) = evidence.broke.as_ref().filter(|_| self.grade == Grade::Unverifiable) {
+            let why = format!("a driver's run ended early: {how}");
+            return Self { shortcomings: self.shortcomings.into_iter().chain([why]).collect(), ..self };
+        }
         // Without a difference, only a grade that lacks something can become better.
         if evidence.calls == 0 || !matches!(self.grade, Grade::Weak | Grade::Unverifiable) {
             return self;
         }
         let graded = |stats: &RunStats, proofs: Proofs, known: Beside| {
             let stats = RunStats { in_place: evidence.calls, ..stats.clone() };
-            let (grade, shortcomings) = grade::grade(&stats, &proofs, known, asked);
+            let (mut grade, mut shortcomings) = grade::grade(&stats, &proofs, known, asked);
+            // The author of a port may know the kept inputs.
+            if evidence.without_new {
+                grade = grade.min(Grade::Weak);
+                shortcomings
+                    .push("no new input of a driver reaches it: it was judged on the kept ones alone".into());
+            }
             Self { grade, shortcomings, stats, proofs, drivers: evidence.drivers.clone() }
         };
         let mut alone =

@@ -36,7 +36,7 @@ impl Judge<'_> {
             let own = names.functions.get(name)?.function.module == planned.function.module;
             module.filter(|_| own).cloned().or_else(|| self.module_of(names, name))
         };
-        let c = self.c_side()?.hash(&planned.function);
+        let c = self.c_now(planned)?;
         let files = Crate::new(self.project.rust_dir())
             .hashes(planned.function.name.as_str(), KnownContract::default());
         let hash_of = |name: &str| port_hash(module_of(name)?.as_ref(), name);
@@ -80,15 +80,16 @@ impl Judge<'_> {
         let function = &planned.function;
         let module = self.project.module(&function.module)?;
         let fingerprint = Fingerprint { drivers: outcome.drivers.hash.clone(), ..self.fingerprint(planned)? };
-        store.put_verdict(&LastVerdict {
+        let mut last = LastVerdict {
             symbol: function.key.clone(),
             c_hash: fingerprint.c.clone(),
             contract_hash: fingerprint.contract.clone(),
             harness_hash: fingerprint.harness.clone(),
             rust_hash: fingerprint.rust.clone(),
+            seal: String::new(),
             grade: outcome.grade,
             shortcomings: outcome.shortcomings.clone(),
-        })?;
+        };
         let bound = planned.bound();
         let files = Crate::new(self.project.rust_dir());
         let mut lock = Lock::load(self.project.workspace.root())?.unwrap_or_default();
@@ -119,6 +120,8 @@ impl Judge<'_> {
         }
         .with_proofs(&outcome.proofs)
         .sealed();
+        last.seal.clone_from(&entry.seal);
+        store.put_verdict(&last)?;
         lock.c.extend(self.c_side()?.lines(&entry));
         lock.symbols.insert(function.name.to_string(), entry);
         lock.unsafe_least.remove(function.name.as_str());
@@ -131,13 +134,26 @@ impl Judge<'_> {
         if take_out(&mut lock, planned.function.name.as_str()) { self.save(lock) } else { Ok(()) }
     }
 
-    /// Writes the lock without functions that the library no longer has.
-    fn save(&self, mut lock: Lock) -> Result<()> {
-        let known: BTreeSet<&str> = self.project.planned.iter().map(|p| p.function.name.as_str()).collect();
+    /// Removes the entries of functions that the library no longer has.
+    pub fn forget_gone(&self) -> Result<()> {
+        let Some(mut lock) = Lock::load(self.project.workspace.root())? else { return Ok(()) };
         // Functions in a file that cannot be read now are not gone.
-        if !self.project.library.left_out.iter().any(|file| file.broken) {
-            lock.symbols.retain(|name, _| known.contains(name.as_str()));
-            lock.unsafe_least.retain(|name, _| known.contains(name.as_str()));
+        if self.project.library.left_out.iter().any(|file| file.broken) {
+            return Ok(());
+        }
+        let known: BTreeSet<&str> = self.project.planned.iter().map(|p| p.function.name.as_str()).collect();
+        let before = lock.symbols.len() + lock.unsafe_least.len();
+        lock.symbols.retain(|name, _| known.contains(name.as_str()));
+        lock.unsafe_least.retain(|name, _| known.contains(name.as_str()));
+        if lock.symbols.len() + lock.unsafe_least.len() == before { Ok(()) } else { self.save(lock) }
+    }
+
+    /// Writes the lock.
+    fn save(&self, mut lock: Lock) -> Result<()> {
+        // Entries of another text of C may have come in meanwhile, with lines that this text does not lead to.
+        if self.project.c_files.changed(self.project.root()?).next().is_some() {
+            let needed = lock.c.keys().cloned().collect();
+            return lock.save(self.project.workspace.root(), &needed);
         }
         let needed = {
             let roots = roots(lock.symbols.values());

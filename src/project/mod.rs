@@ -1,5 +1,6 @@
 //! An opened target repository: its configuration, the C library, and the plan of each function.
 
+mod c_files;
 pub mod fuzz_target;
 pub mod init;
 pub mod listing;
@@ -16,6 +17,7 @@ mod targets;
 mod tools;
 pub mod test_files;
 
+pub use c_files::CFiles;
 pub use options::{Options, Settings};
 
 use crate::audit::FfiNames;
@@ -66,6 +68,8 @@ pub struct Project {
     pub read: Vec<RelPath>,
     /// Hash of all inputs of the analysis.
     pub fingerprint: String,
+    /// The C files that it read.
+    pub c_files: CFiles,
     /// Searched on demand: opening a repository with unchanged C starts no tool.
     toolchain: OnceCell<Toolchain>,
     /// Functions with a stub or a port, in porting order.
@@ -153,7 +157,7 @@ impl Project {
             interrupt,
         };
         let mut store = Store::open(&workspace.state_db())?;
-        let c::Analysis { library, bindings, values, flags, warnings, read, fingerprint } =
+        let c::Analysis { library, bindings, values, flags, files, warnings, read, fingerprint } =
             c::load(root, &config.c, tools, &mut store)?;
         interrupt.check()?;
         workspace.sweep(&workspace.root().join(&config.rust.dir))?;
@@ -169,6 +173,7 @@ impl Project {
             values,
             read,
             fingerprint,
+            c_files: CFiles(files),
             toolchain,
             planned: Vec::new(),
             staying: Vec::new(),

@@ -4,17 +4,24 @@ use super::{FunctionPlan, Project};
 use crate::contract::file;
 use crate::contract::types::Judgeable;
 use crate::error::{Error, Result};
+use crate::harness::emit::target::helper_name;
 use crate::symbol::SymbolName;
 use std::collections::BTreeMap;
 
 impl Project {
-    /// The other functions that a harness calls: steps of a call sequence, and those that make its structs.
+    /// The other functions that a harness calls: steps of a call sequence, those that make its structs, and those that its
+    /// fuzz target names.
     pub fn partners<'s>(&'s self, planned: &'s FunctionPlan) -> impl Iterator<Item = &'s FunctionPlan> {
         let contract = planned.judgeable.contract();
         let steps = contract.and_then(|c| c.sequence.as_ref()).into_iter().flat_map(|s| s.names());
         let makers = contract.into_iter().flat_map(|c| &c.params).flat_map(|param| &param.made_by);
         let all = &self.planned;
-        steps.chain(makers).filter_map(move |name| all.iter().find(|p| p.function.name == *name))
+        let own = steps.chain(makers).filter_map(move |name| all.iter().find(|p| p.function.name == *name));
+        let is_named = move |other: &&FunctionPlan| {
+            let name = helper_name(&other.function).to_string();
+            planned.target.as_ref().is_some_and(|text| text.contains(&name))
+        };
+        own.chain(self.helpers(planned).filter(is_named))
     }
 
     /// Checks that each function in a contract's call sequence is a step with the same handle. Inferred lists are

@@ -23,6 +23,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0015_best_by_context.sql"),
     include_str!("migrations/0016_lock_is_the_record.sql"),
     include_str!("migrations/0017_findings_in_place.sql"),
+    include_str!("migrations/0018_seal_of_verdict.sql"),
 ];
 
 /// Migrates the database to the newest version known here. `Err` if the database is newer.

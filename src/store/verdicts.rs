@@ -18,6 +18,8 @@ pub struct LastVerdict {
     pub contract_hash: String,
     pub harness_hash: String,
     pub rust_hash: String,
+    /// The seal of the entry in `implfuzz.lock`; empty for a verdict of an older version of the tool.
+    pub seal: String,
     pub grade: Grade,
     /// The reasons why the grade is not better.
     pub shortcomings: Vec<String>,

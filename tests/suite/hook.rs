@@ -142,3 +142,41 @@ fn the_hook_of_somebody_else_is_kept_and_runs_first() {
     assert_eq!(std::fs::read_dir(repo.root().join("my hooks")).unwrap().count(), 1);
     commit(&repo).ok();
 }
+
+#[test]
+fn a_repository_with_several_ports_checks_each_of_them_on_branches_that_have_it() {
+    let repo = Repo::empty();
+    git(&repo, &["init", "-q"]).ok();
+    for dir in ["a", "b"] {
+        repo.write(&format!("{dir}/sum.c"), "unsigned twice(unsigned x) { return x * 2; }\n");
+        repo.run(&["-C", dir, "init"]).ok();
+        repo.run(&["-C", dir, "hook", "install"]).ok().shows("written");
+    }
+    repo.run(&["-C", "a", "hook", "install"]).ok().shows("exists already");
+    git(&repo, &["add", "."]).ok();
+    commit(&repo).ok();
+    for dir in ["a", "b"] {
+        let module = format!("{dir}/rust/src/sum.rs");
+        repo.replace(&module, "unimplemented!(\"twice\")", "x << 1");
+        git(&repo, &["add", "."]).ok();
+        blocked(&repo, &["twice: unjudged"]);
+        git(&repo, &["reset", "-q", "--hard"]).ok();
+    }
+    // A branch without the ports has nothing to check.
+    git(&repo, &["checkout", "-q", "--orphan", "pages"]).ok();
+    git(&repo, &["rm", "-q", "-r", "-f", "."]).ok();
+    repo.write("index.html", "");
+    git(&repo, &["add", "index.html"]).ok();
+    commit(&repo).ok();
+    let branch = git(&repo, &["for-each-ref", "--format=%(refname:short)", "refs/heads"]).stdout;
+    let first = branch.lines().find(|name| *name != "pages").unwrap().to_owned();
+    git(&repo, &["checkout", "-q", "-f", &first]).ok();
+    // One goes, the other stays.
+    repo.run(&["-C", "a", "hook", "uninstall"]).ok().shows("taken away");
+    repo.replace("b/rust/src/sum.rs", "unimplemented!(\"twice\")", "x << 1");
+    git(&repo, &["add", "."]).ok();
+    blocked(&repo, &["twice: unjudged"]);
+    repo.run(&["-C", "a", "hook", "uninstall"]).ok().shows("nothing to do");
+    repo.run(&["-C", "b", "hook", "uninstall"]).ok();
+    commit(&repo).ok();
+}

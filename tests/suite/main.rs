@@ -14,6 +14,7 @@ mod bad_input;
 mod blind_spots;
 mod blocks;
 mod book;
+mod c_texts;
 mod c_variables;
 mod callbacks;
 mod candidates;

@@ -178,10 +178,13 @@ fn nothing_is_built_on_a_port_that_no_longer_holds() {
     let mut lock = Lock::load(repo.root()).unwrap().unwrap();
     let mut entry = lock.symbols["twice"].clone();
     entry.fingerprint.rust.clone_from(&now);
-    lock.symbols.insert("twice".into(), entry.sealed());
+    let entry = entry.sealed();
+    let seal = entry.seal.clone();
+    lock.symbols.insert("twice".into(), entry);
     repo.write("implfuzz.lock", &lock.render());
     let db = rusqlite::Connection::open(repo.root().join(".implfuzz/state.db")).unwrap();
-    db.execute("UPDATE evidence SET rust_hash = ?2 WHERE rust_hash = ?1", [&was, &now]).unwrap();
+    let update = "UPDATE evidence SET rust_hash = ?2, seal = ?3 WHERE rust_hash = ?1";
+    db.execute(update, [&was, &now, &seal]).unwrap();
     drop(db);
     let (_, actions) = planned(&repo, &only[1..]);
     assert_eq!(actions, pairs(&[("twice", "confirm"), ("thrice", "port")]));

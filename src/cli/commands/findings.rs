@@ -171,7 +171,8 @@ fn replay(session: &Session, id: i64) -> Result<ExitCode> {
             format!("{}finding {id} still differs\n", finding(&kept.symbol, found, Values::Short))
         }
         Again::Port(Once::Same) => {
-            format!("finding {id}: `{}` now agrees with the C original\n", kept.symbol)
+            let name = &kept.symbol;
+            format!("finding {id}: `{name}` now agrees with the C original; cargo implfuzz verify {name} judges it as it ships\n")
         }
         Again::Port(Once::Rejected(reason)) => {
             format!("finding {id} no longer applies: its input is rejected ({})\n", printable(reason))

@@ -16,7 +16,8 @@ pub fn places(project: &Project, symbol: &SymbolName, what: &str) -> String {
     };
     let function = &planned.function;
     let c_file = function.place.file.0.as_str();
-    let c = fs::read_to_string(project.workspace.root().join(c_file)).unwrap_or_default();
+    let c = fs::read(project.workspace.root().join(c_file)).unwrap_or_default();
+    let c = String::from_utf8_lossy(&c).into_owned();
     let module = project.module(&function.module).ok();
     let rust = module.as_ref().map_or("", |module| module.text());
     let (rust_file, name) = (rust_file(project, planned), ident(function).to_string());

@@ -1,7 +1,7 @@
 //! The C files of a library as they stand in the tree, in chunks, and which files each unit sees. Read without a
 //! preprocessor: an `#include` counts in whichever branch it stands.
 
-use super::header_folders::{FOLDERS, header_folders};
+use super::header_folders::{FOLDERS, LibraryFlags};
 use crate::c::text::{Chunk, DIRECTIVES, chunks};
 use crate::digest::{of_parts, sha256};
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
@@ -44,8 +44,8 @@ pub struct CTree {
     pub(super) files: Vec<CFile>,
     paths: HashMap<String, Option<usize>>,
     pub(super) units: Vec<Unit>,
-    /// Where drivers look for headers.
-    pub header_folders: Vec<String>,
+    /// What drivers are compiled with.
+    pub library_flags: LibraryFlags,
     /// Where each macro is defined.
     pub(super) macros: HashMap<String, Vec<Spot>>,
 }
@@ -57,9 +57,9 @@ impl CTree {
     /// Reads the units and what they include below `root`. A file that is not there has no chunks: what was in it is
     /// missed where it is looked for.
     pub fn read(root: &Path, units: &[UnitFlags]) -> Self {
-        let header_folders = header_folders(units.iter().map(|unit| (unit.file.as_str(), &unit.flags[..])));
+        let library_flags = LibraryFlags::of(units.iter().map(|unit| (unit.file.as_str(), &unit.flags[..])));
         let (files, paths, macros) = (Vec::new(), HashMap::new(), HashMap::new());
-        let mut tree = Self { files, paths, units: Vec::new(), header_folders, macros };
+        let mut tree = Self { files, paths, units: Vec::new(), library_flags, macros };
         tree.read_ahead(root, units);
         for unit in units {
             let path = plain(&unit.file);

@@ -97,7 +97,7 @@ impl<'t> DependencyGraph<'t> {
         for root in roots {
             let places = match tree.unit(root.unit) {
                 Some(unit) if !root.chunks.is_empty() => {
-                    root.chunks.iter().chain(root.also).map(|id| graph.meant(id, unit)).collect()
+                    root.chunks.iter().chain(root.also).flat_map(|id| graph.meant(id, unit)).collect()
                 }
                 _ => vec![Node::Absent(root.unit.to_owned())],
             };
@@ -149,14 +149,19 @@ impl<'t> DependencyGraph<'t> {
         }
     }
 
-    /// The chunk with this name as seen from a unit.
-    fn meant(&self, id: &str, unit: usize) -> Node {
-        let Some(spot) = self.tree.spot(id) else { return Node::Absent(id.to_owned()) };
-        if self.tree.units[unit].sees.contains(&spot.0) {
-            return Node::Chunk(spot, unit);
+    /// The chunk with this name as seen from a unit; from its own unit, or from all that include it, if this one does not.
+    fn meant(&self, id: &str, unit: usize) -> Vec<Node> {
+        let Some(spot) = self.tree.spot(id) else { return vec![Node::Absent(id.to_owned())] };
+        let units = &self.tree.units;
+        if units[unit].sees.contains(&spot.0) {
+            return vec![Node::Chunk(spot, unit)];
         }
-        let own = self.tree.units.iter().position(|unit| unit.file == spot.0);
-        Node::Chunk(spot, own.unwrap_or(unit))
+        if let Some(own) = units.iter().position(|unit| unit.file == spot.0) {
+            return vec![Node::Chunk(spot, own)];
+        }
+        let seeing = (0..units.len()).filter(|at| units[*at].sees.contains(&spot.0));
+        let seen: Vec<Node> = seeing.map(|at| Node::Chunk(spot, at)).collect();
+        if seen.is_empty() { vec![Node::Chunk(spot, unit)] } else { seen }
     }
 
     fn next(&self, place: &Node, links: LinksOf) -> BTreeSet<Node> {
@@ -182,7 +187,7 @@ impl<'t> DependencyGraph<'t> {
         }
         self.unnamed(chunk, &macros)
             .filter(|at| *at != spot)
-            .for_each(|at| add(self.meant(&self.id(at), unit)));
+            .for_each(|at| self.meant(&self.id(at), unit).into_iter().for_each(&mut add));
         if chunk.name != DIRECTIVES {
             for file in self.tree.included(unit, spot) {
                 add(Node::File(file));
@@ -190,9 +195,10 @@ impl<'t> DependencyGraph<'t> {
             }
         }
         if let Some(links) = links(&self.id(spot)) {
-            links.calls.iter().chain(&links.uses).for_each(|id| add(self.meant(id, unit)));
+            let all = links.calls.iter().chain(&links.uses);
+            all.flat_map(|id| self.meant(id, unit)).for_each(&mut add);
             let named = links.outside.iter().flat_map(|name| self.tree.named(name));
-            named.for_each(|at| add(self.meant(&self.id(at), unit)));
+            named.flat_map(|at| self.meant(&self.id(at), unit)).for_each(&mut add);
         }
         next
     }

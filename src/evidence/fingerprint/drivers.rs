@@ -1,34 +1,40 @@
 //! What a verdict in place is about, beside C and the port: the drivers, and how they are built.
 
 use super::crate_files::ABSENT;
-use super::header_folders::{folders_of, values};
+use super::header_folders::{LibraryFlags, folders_of, values};
 use crate::c::text::chunks;
-use crate::config::Config;
+use crate::config::{Config, Drivers};
 use crate::digest::of_parts;
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 /// The hash of drivers, of the files of the repository that they include by name, and of what they are linked with; empty
-/// where there are none. `folders` are the library's `header_folders`. The drivers' inputs are left out: each judgement may
+/// where there are none. `library` is what the build takes from its units. The drivers' inputs are left out: each judgement may
 /// find more. Those on which a port differed are in `Crate::seeds`.
-pub fn drivers_hash(root: &Path, config: &Config, folders: &[String], files: &[String]) -> String {
+pub fn drivers_hash(root: &Path, config: &Config, library: &LibraryFlags, files: &[String]) -> String {
     if files.is_empty() {
         return String::new();
     }
     let settings = &config.drivers;
-    let texts = driver_texts(root, config, folders, files);
-    let words =
-        settings.link.iter().chain(&settings.flags).map(|word| word.strip_prefix('@').unwrap_or(word));
-    let linked = words.map(|word| root.join(word)).filter(|path| path.is_file());
-    let linked = linked.filter_map(|path| std::fs::read(path).ok());
+    let texts = driver_texts(root, config, &library.folders, files);
+    let linked = linked_files(root, settings).filter_map(|path| std::fs::read(root.join(path)).ok());
     let texts = texts.into_iter().flat_map(|(path, text)| {
         let name = path.strip_prefix(root).unwrap_or(&path).as_os_str().as_encoded_bytes().to_vec();
         [name, meaning(&path, text)]
     });
     // Only where it is asked for: verdicts of before stay as they are.
     let fails = config.fuzz.fail_allocations.then(|| b"fail-allocations".to_vec());
+    let defines = (!library.defines.is_empty()).then(|| of_parts(&library.defines).into_bytes());
     let words = |words: &[String]| of_parts(words).into_bytes();
-    of_parts(texts.chain(linked).chain([words(&settings.flags), words(&settings.link)]).chain(fails))
+    let settings = [words(&settings.flags), words(&settings.link)];
+    of_parts(texts.chain(linked).chain(settings).chain(defines).chain(fails))
+}
+
+/// The words of the settings that are files: objects, archives, and lists of flags.
+pub fn linked_files(root: &Path, settings: &Drivers) -> impl Iterator<Item = String> {
+    let words =
+        settings.link.iter().chain(&settings.flags).map(|word| word.strip_prefix('@').unwrap_or(word));
+    words.filter(|word| root.join(word).is_file()).map(str::to_owned)
 }
 
 /// What of a text decides what a driver does: its tokens, where it is C of which only these matter. A test may include
@@ -52,7 +58,7 @@ fn meaning(path: &Path, text: Vec<u8>) -> Vec<u8> {
 }
 
 /// The texts of drivers, and of all files of the repository that they include by name, as far as these are found.
-/// `folders` are the library's `header_folders`.
+/// `folders` are those of the library's `LibraryFlags`.
 pub fn driver_texts(
     root: &Path,
     config: &Config,
@@ -113,7 +119,6 @@ fn included(root: &Path, path: &Path, text: &[u8], folders: &[PathBuf]) -> Vec<P
 
 #[cfg(test)]
 mod tests {
-    use super::super::header_folders::header_folders;
     use super::*;
 
     #[test]
@@ -134,7 +139,8 @@ mod tests {
         let mut config = Config::default();
         config.drivers.flags = words(&["-Iinc", "-include", "fuzz/before.h"]);
         config.drivers.link = words(&["helper.o", "-lm"]);
-        let hash_of = |config: &Config| drivers_hash(dir.path(), config, &[], &words(&["fuzz/a.c"]));
+        let library = LibraryFlags::default();
+        let hash_of = |config: &Config| drivers_hash(dir.path(), config, &library, &words(&["fuzz/a.c"]));
         let hash = || hash_of(&config);
         let before = hash();
         let edits = [("fuzz/common.h", "x"), ("inc/far.h", "x"), ("fuzz/before.h", "x"), ("helper.o", "y")];
@@ -175,7 +181,9 @@ mod tests {
         moved.drivers.flags = words(&["-Iinc", "-include", "fuzz/before.h", "helper.o"]);
         moved.drivers.link = words(&["-lm"]);
         assert_ne!(hash_of(&moved), before);
-        assert_eq!(drivers_hash(dir.path(), &config, &[], &[]), "");
+        let defines = LibraryFlags { defines: ["-DMODE=2".to_owned()].into(), ..LibraryFlags::default() };
+        assert_ne!(drivers_hash(dir.path(), &config, &defines, &words(&["fuzz/a.c"])), hash_of(&config));
+        assert_eq!(drivers_hash(dir.path(), &config, &library, &[]), "");
     }
 
     #[test]
@@ -198,9 +206,10 @@ mod tests {
             ["-I", "two", "-iquote./quoted", "-isystem", "system", "-imacros", "macros/f.h", "-I/usr"];
         config.drivers.flags = words(&flags);
         let of_unit = words(&["-Ifuzz/../of_unit", "-DX"]);
-        let folders = header_folders([("src/lib.c", &of_unit[..])].into_iter());
-        assert_eq!(folders, ["fuzz/../of_unit", "src"]);
-        let hash = || drivers_hash(dir.path(), &config, &folders, &words(&["fuzz/a.c"]));
+        let library = LibraryFlags::of([("src/lib.c", &of_unit[..])].into_iter());
+        assert_eq!(library.folders, ["fuzz/../of_unit", "src"]);
+        assert_eq!(library.defines, ["-DX".to_owned()].into());
+        let hash = || drivers_hash(dir.path(), &config, &library, &words(&["fuzz/a.c"]));
         let before = hash();
         for name in names {
             write(name, "int x;");

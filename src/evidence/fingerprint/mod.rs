@@ -13,8 +13,8 @@ pub use c_tree::{CTree, UnitFlags};
 pub use constants::Constants;
 pub use crate_files::{Crate, FileHashes, KnownContract};
 pub use dependencies::{DependencyGraph, Links, LinksOf, MENTIONS, Root, short};
-pub use drivers::{driver_texts, drivers_hash};
-pub use header_folders::folders_of_library;
+pub use drivers::{driver_texts, drivers_hash, linked_files};
+pub use header_folders::LibraryFlags;
 pub use ports::{port_hash, port_mentions, ports_called};
 
 use serde::{Deserialize, Serialize};

@@ -5,6 +5,7 @@ use super::git_command::Git;
 use crate::error::Result;
 use crate::platform::process::Interrupt;
 use fs_err as fs;
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
@@ -55,16 +56,24 @@ impl Staged {
         if asked.is_empty() {
             return Ok(());
         }
-        let names: Vec<u8> = asked.join("\0").into_bytes();
-        // Git says with its exit code whether it ignores one at all.
-        let ignored = Git::outside()
-            .bytes(&from, &["check-ignore", "-z", "--stdin"], names, interrupt)
-            .unwrap_or_default();
-        for path in ignored.split(|byte| *byte == 0).filter(|path| !path.is_empty()) {
-            let path = Path::new(OsStr::from_bytes(path));
-            let to = self.root().join(path);
-            to.parent().map_or(Ok(()), fs::create_dir_all)?;
-            fs::copy(from.join(path), to)?;
+        // Each folder is asked for its own, since it may be that of a submodule.
+        let mut by_folder: BTreeMap<&Path, Vec<&str>> = BTreeMap::new();
+        for path in asked.into_iter().map(Path::new) {
+            let name = path.file_name().and_then(OsStr::to_str).expect("it has been seen to be a file");
+            by_folder.entry(path.parent().unwrap_or(Path::new(""))).or_default().push(name);
+        }
+        for (folder, names) in by_folder {
+            let names: Vec<u8> = names.join("\0").into_bytes();
+            // Git says with its exit code whether it ignores one at all.
+            let ignored = Git::outside()
+                .bytes(&from.join(folder), &["check-ignore", "-z", "--stdin"], names, interrupt)
+                .unwrap_or_default();
+            for name in ignored.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+                let path = folder.join(OsStr::from_bytes(name));
+                let to = self.root().join(&path);
+                to.parent().map_or(Ok(()), fs::create_dir_all)?;
+                fs::copy(from.join(path), to)?;
+            }
         }
         Ok(())
     }
@@ -189,6 +198,12 @@ mod tests {
         let root = repo.path().join("port[1]");
         let staged = staged(&root);
         assert_eq!(fs::read_to_string(staged.root().join("library/c/x.c")).unwrap(), "old");
+        write(repo.path(), "port[1]/library/.gitignore", "config.h\n");
+        write(repo.path(), "port[1]/library/c/config.h", "1");
+        write(repo.path(), "port[1]/library/c/forgotten.h", "1");
+        let made = ["library/c/config.h", "library/c/forgotten.h"];
+        staged.take_ignored(made, &Interrupt::none()).unwrap();
+        assert_eq!(made.map(|path| staged.root().join(path).exists()), [true, false]);
         assert!(
             !staged.root().parent().unwrap().join("other").exists(),
             "nothing beside the target repository"

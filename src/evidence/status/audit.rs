@@ -31,7 +31,9 @@ pub(super) type States = Vec<(String, BTreeMap<String, Ported>)>;
 /// The symbol behind a Rust name: `type_` is how `type` must be written.
 pub(super) fn symbol<'n>(lock: &Lock, rust: &'n str) -> &'n str {
     let plain = rust.strip_suffix('_').filter(|_| !lock.symbols.contains_key(rust));
-    plain.filter(|plain| lock.symbols.contains_key(*plain)).unwrap_or(rust)
+    // `foo_` may be a function of its own, beside `foo`.
+    let is_written_so = |plain: &&str| lock.symbols.contains_key(*plain) && rust_name(plain) == rust;
+    plain.filter(is_written_so).unwrap_or(rust)
 }
 
 impl<'l> Known<'l> {

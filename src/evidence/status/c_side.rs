@@ -1,7 +1,7 @@
 //! The C half of a status: the hash of each symbol's C text as it stands now, and what of it changed.
 
 use crate::c::text::DIRECTIVES;
-use crate::evidence::fingerprint::{CTree, DependencyGraph, MENTIONS, short};
+use crate::evidence::fingerprint::{CTree, DependencyGraph, LibraryFlags, MENTIONS, short};
 use crate::evidence::lock::{Entry, Lock, roots};
 use std::collections::HashMap;
 
@@ -21,9 +21,9 @@ impl<'l> CSide<'l> {
         Self { lock, tree, hashes }
     }
 
-    /// Where drivers look for headers.
-    pub fn header_folders(&self) -> &[String] {
-        &self.tree.header_folders
+    /// What drivers are compiled with on account of the library.
+    pub fn library_flags(&self) -> &LibraryFlags {
+        &self.tree.library_flags
     }
 
     /// The hash of the C text of a symbol.

@@ -60,9 +60,10 @@ impl Trouble {
             Self::Stub => {
                 format!("write it again, or cargo implfuzz port {name}; if it is to stay a stub: {verify}")
             }
-            Self::Missing => {
-                "cargo implfuzz init, which brings stubs back; then cargo implfuzz verify --stale".into()
-            }
+            Self::Missing => format!(
+                "cargo implfuzz init brings its stub back: then write it again, or cargo implfuzz port {name}; if its C function \
+                 is gone, too, cargo implfuzz verify --stale removes its evidence"
+            ),
             Self::Refuted | Self::Audit => format!("correct it, then {verify}"),
         }
     }

@@ -11,13 +11,11 @@ use crate::evidence::lock::Lock;
 use crate::project::ported::{PortModule, Ported};
 use crate::rust::item::fn_start;
 use crate::rust::nonlocal_items;
+use crate::rust::stub_text::{GENERATED_MODULES, declared_modules};
 use fs_err as fs;
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
-
-/// Modules that are generated, and hold no ports.
-const GENERATED: [&str; 5] = ["lib", "ffi", "globals", "callee", "capi"];
 
 /// What proc-macro2 says where a text is not made of tokens.
 const LEXED: &str = "cannot parse string into token stream";
@@ -75,7 +73,12 @@ impl RustSide {
         let folder = format!("{}/src", dir.trim_end_matches('/'));
         let notes_before = notes.map(Notes::load).unwrap_or_default();
         let mut shared = Shared { root, folder, files, modules: Vec::new(), notes: notes_before };
-        for name in module_names(&root.join(&shared.folder))? {
+        let declared = shared.text("lib").ok().and_then(|text| declared_modules(&text));
+        // While a C file cannot be read, `init` leaves its module out.
+        let is_judged = |name: &String| lock.symbols.values().any(|entry| entry.module == *name);
+        let is_declared =
+            |name: &String| declared.as_ref().is_none_or(|all| all.contains(name)) || is_judged(name);
+        for name in module_names(&root.join(&shared.folder))?.into_iter().filter(is_declared) {
             let text = shared.text(&name)?;
             shared.modules.push((name, text));
         }
@@ -229,7 +232,7 @@ fn module_names(folder: &Path) -> Result<BTreeSet<String>> {
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name();
         let name = name.to_str().and_then(|name| name.strip_suffix(".rs"));
-        names.extend(name.filter(|name| !GENERATED.contains(name)).map(str::to_owned));
+        names.extend(name.filter(|name| !GENERATED_MODULES.contains(name)).map(str::to_owned));
     }
     Ok(names)
 }

@@ -170,7 +170,7 @@ impl Sides<'_> {
     }
 
     fn drivers_hash(&self, drivers: &[String]) -> String {
-        let hash = || drivers_hash(self.root, self.config, self.c.header_folders(), drivers);
+        let hash = || drivers_hash(self.root, self.config, self.c.library_flags(), drivers);
         self.drivers.borrow_mut().entry(drivers.to_vec()).or_insert_with(hash).clone()
     }
 

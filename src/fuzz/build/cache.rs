@@ -49,6 +49,9 @@ fn build_cache() -> Option<PathBuf> {
     Some(user_cache()?.join(FOLDER))
 }
 
+/// The file in a target directory that a build locks.
+pub(super) const BUILD_LOCK: &str = ".implfuzz-build-lock";
+
 /// The size of all files below a directory in bytes. A file with several links counts once; files that cannot
 /// be read are not counted.
 pub fn size(dir: &Path) -> u64 {
@@ -78,7 +81,11 @@ fn prune_at(target_dir: &Path, max: u64) -> Result<()> {
             // Keep the runtime's sources, which overlays refer to, and plain files: wrappers and locks that a
             // build may be using.
             if entry.file_type()?.is_dir() && entry.file_name() != crate::fuzz::build::runtime::SHARED {
-                fs::remove_dir_all(entry.path())?;
+                // Builds of other runs may be at work in places of their own.
+                let lock = fs::File::open(entry.path().join(BUILD_LOCK)).ok();
+                if lock.as_ref().is_none_or(|lock| lock.file().try_lock().is_ok()) {
+                    fs::remove_dir_all(entry.path())?;
+                }
             }
         }
     }

@@ -172,7 +172,7 @@ impl Builder<'_> {
 
     /// Waits for other builds in the same target directory, with pauses in which Ctrl-C ends the wait.
     pub fn lock_builds(&self, interrupt: &Interrupt) -> Result<fs::File> {
-        self.lock(&self.target_dir.join(".implfuzz-build-lock"), interrupt)
+        self.lock(&self.target_dir.join(cache::BUILD_LOCK), interrupt)
     }
 
     pub fn lock(&self, path: &Path, interrupt: &Interrupt) -> Result<fs::File> {

@@ -36,6 +36,8 @@ impl Builder<'_> {
     /// # Errors
     /// A full disk, and Ctrl-C.
     pub fn standalone(&self, overlay: &Overlay, interrupt: &Interrupt) -> Result<Standalone> {
+        fs_err::create_dir_all(&self.target_dir)?;
+        let _lock = self.lock_builds(interrupt)?;
         let job = self.without_c(overlay, "cdylib", "standalone", &[])?;
         let output = job.arg("-Clink-arg=-Wl,-z,defs").run(interrupt)?;
         if output.exit.success() {

@@ -170,13 +170,13 @@ impl Counting {
         self.replayed(judge, planned, not_run)
     }
 
-    /// The coverage of the C function by the inputs of its last run: its branches, or its lines if it has none. The
-    /// port is not run.
+    /// The coverage of the C function by the inputs on which its port as it ships was last compared with it. Its branches, or
+    /// its lines if it has none. The port is not run.
     pub fn of_c(&self, judge: &Judge, planned: &FunctionPlan) -> Result<Measured<Share>> {
-        if let Some(why) = no_inputs(judge, planned) {
-            return Ok(Measured::No(why));
+        match judge.campaign(&self.binary, planned).compared_inputs() {
+            Some(inputs) => Ok(self.of_inputs(judge, planned, &inputs.iter().collect::<Vec<_>>())?.share()),
+            None => Ok(Measured::No("the port was not compared with C as it ships".to_owned())),
         }
-        Ok(self.replayed(judge, planned, Some("only C is measured".to_owned()))?.c.share())
     }
 
     /// The coverage of the C function by exactly these inputs.

@@ -80,7 +80,8 @@ impl Side {
 /// The coverage of the C side.
 pub fn of_c(reached: Option<Reached>, inputs: Inputs, file: &Path) -> Result<Side> {
     let Some(reached) = reached else { return Ok(not_entered(inputs)) };
-    let text = fs::read_to_string(file)?;
+    // C files need not be UTF-8.
+    let text = String::from_utf8_lossy(&fs::read(file)?).into_owned();
     let (branches, lines) = (reached.branch_share(), reached.line_share());
     let mut missed = Vec::new();
     for branch in &reached.branches {

@@ -32,7 +32,21 @@ pub fn replay(judge: &Judge, kept: &Kept, reporter: &mut dyn Reporter) -> Result
     }
     if kept.row.side == Side::Port {
         let binary = judge.by_hand(planned, reporter)?;
-        return judge.campaign(&binary, planned).once(input, interrupt).map(Again::Port);
+        let campaign = judge.campaign(&binary, planned);
+        let once = campaign.once(input, interrupt)?;
+        if once != Once::Same {
+            return Ok(Again::Port(once));
+        }
+        // Both sides in one process may hide what differs.
+        let alone = campaign.differs_alone(input, interrupt)?;
+        return Ok(Again::Port(match alone {
+            None => Once::Same,
+            // C may differ from itself in two processes.
+            Some(_) if campaign.c_alone(input, interrupt)?.is_some() => {
+                Once::Rejected("C differs from itself on it".to_owned())
+            }
+            Some(finding) => Once::Differs(finding),
+        }));
     }
     if planned.judgeable.contract().is_none() {
         let text = format!("`{}` has no harness any more", kept.symbol);

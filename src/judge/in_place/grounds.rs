@@ -5,7 +5,7 @@ use super::DriversUsed;
 use crate::digest::sha256;
 use crate::drivers::{self, Measured as InPlace, Report, number_of};
 use crate::error::Result;
-use crate::evidence::fingerprint::{drivers_hash, folders_of_library};
+use crate::evidence::fingerprint::{LibraryFlags, drivers_hash};
 use crate::in_place::run::Number;
 use crate::in_place::table::why_not;
 use crate::judge::Judging;
@@ -92,18 +92,18 @@ impl Grounds {
 /// The hashes of drivers as `check` computes them, each once.
 struct Hashes<'p> {
     project: &'p Project,
-    folders: Vec<String>,
+    library: LibraryFlags,
     known: RefCell<BTreeMap<Vec<String>, String>>,
 }
 
 impl<'p> Hashes<'p> {
     fn new(project: &'p Project) -> Self {
-        Self { project, folders: folders_of_library(&project.library), known: RefCell::default() }
+        Self { project, library: LibraryFlags::of_library(&project.library), known: RefCell::default() }
     }
 
     fn of(&self, files: &[String]) -> String {
         let (root, config) = (self.project.workspace.root(), &self.project.config);
-        let hash = || drivers_hash(root, config, &self.folders, files);
+        let hash = || drivers_hash(root, config, &self.library, files);
         self.known.borrow_mut().entry(files.to_vec()).or_insert_with(hash).clone()
     }
 }

@@ -189,6 +189,8 @@ fn evidence_of(report: &Report, one: &PortJudged, known: &Known) -> Result<Evide
         drivers: known.used.clone(),
         finding: wrong.map(|told| found(report, told, one.differing())).transpose()?,
         unclear: one.unclear().map(told).or_else(|| one.unsteady()).or_else(ended),
+        broke: one.judged.broke.clone(),
+        without_new: one.judged.without_new,
         outside: one.judged.outside.clone(),
         worth: known.worth.clone(),
         branches: Measured::default(),

@@ -37,6 +37,10 @@ pub struct Evidence {
     pub finding: Option<Finding>,
     /// A difference that may be right, in words.
     pub unclear: Option<String>,
+    /// Why the runs say nothing, where they ended early and the port is not at fault.
+    pub broke: Option<String>,
+    /// Whether no new input reaches the function.
+    pub without_new: bool,
     /// What C asks the system for in calls that are not judged for it.
     pub outside: Option<String>,
     /// How well these executions tell mutants of C from it.

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::harness::files::{MUTANTS_FILE, mutants_file};
 use crate::judge::Judge;
 use crate::platform::workspace::write_atomic;
-use crate::project::{FunctionPlan, Project, init};
+use crate::project::{FunctionPlan, Project};
 use crate::symbol::{Library, RelPath};
 use camino::Utf8Path;
 use fs_err as fs;
@@ -29,7 +29,10 @@ pub(super) fn build(judge: &Judge, batch: &[&FunctionPlan], made: &Mutants) -> R
     let tables: BTreeMap<String, (String, usize)> =
         made.of.iter().map(|(name, list)| (name.to_string(), (table(name), list.len() + 1))).collect();
     let replaced = [
-        (PathBuf::from("c_units.rs"), units_file(&library, &project.config.c.link, &init::headers(project))),
+        (
+            PathBuf::from("c_units.rs"),
+            units_file(&library, &project.config.c.link, &project.c_files.watched()),
+        ),
         (PathBuf::from(MUTANTS_FILE), mutants_file(&tables)),
     ];
     judge.build_beside("mutants", batch, &replaced)

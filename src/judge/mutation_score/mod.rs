@@ -205,9 +205,11 @@ impl Judging<'_, '_> {
                         if let Some(found) = ran.c_fault.as_ref().filter(|_| faults == Faults::Kept) {
                             self.keep_c_fault(planned, found, None)?;
                         }
+                        // What could not be run now may be run at another time, and C may have changed.
+                        let is_passing = ran.did_not_start || judge.changed_c()?.is_some();
                         let adequacy = adequacy(planned, &made, ran);
                         let about = about(judge, planned)?;
-                        if !adequacy.is_out_of_time() {
+                        if !adequacy.is_out_of_time() && !is_passing {
                             let of = (&adequacy.key, Measure::Harness);
                             self.store.put_mutation_score(of, &about, &adequacy)?;
                         }
@@ -267,6 +269,8 @@ struct Ran {
     c_fault: Option<CFault>,
     mutants: MutantRun,
     mutant_millis: u64,
+    /// The harness could not be run at all.
+    did_not_start: bool,
 }
 
 impl Job {
@@ -284,7 +288,8 @@ impl Job {
                     let broken = Some(format!("the harness cannot be run: {error}"));
                     let mutants = MutantRun { broken, ..MutantRun::default() };
                     let stats = RunStats::default();
-                    return Ok(Ran { stats, difference: None, c_fault: None, mutants, mutant_millis: 0 });
+                    let (difference, c_fault, mutant_millis, did_not_start) = (None, None, 0, true);
+                    return Ok(Ran { stats, difference, c_fault, mutants, mutant_millis, did_not_start });
                 }
                 other => other?,
             };
@@ -297,12 +302,12 @@ impl Job {
             _ => MutantRun::default(),
         };
         let mutant_millis = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        Ok(Ran { stats, difference, c_fault, mutants, mutant_millis })
+        Ok(Ran { stats, difference, c_fault, mutants, mutant_millis, did_not_start: false })
     }
 }
 
 fn adequacy(planned: &FunctionPlan, made: &Mutants, ran: Ran) -> Adequacy {
-    let Ran { stats, difference, c_fault: _, mutants: run, mutant_millis } = ran;
+    let Ran { stats, difference, mutants: run, mutant_millis, .. } = ran;
     let name = &planned.function.name;
     let list = made.of.get(name);
     let same = made.same.get(name).cloned().unwrap_or_default();

@@ -15,7 +15,7 @@ pub use trial::Ask;
 
 use crate::count::count;
 use crate::drivers;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::evidence::grade;
 use crate::evidence::lock::Lock;
@@ -65,7 +65,7 @@ impl Judging<'_, '_> {
         self.store.finish_run(run, outcome)?;
         result.map_err(|error| match error.kind() {
             ErrorKind::Interrupted => error
-                .help("verdicts until now are kept; `cargo implfuzz verify --stale` judges the other ports"),
+                .help("the verdicts that were recorded are kept; `cargo implfuzz verify --stale` judges the other ports"),
             _ => error,
         })
     }
@@ -81,13 +81,9 @@ impl Judging<'_, '_> {
         let reach = drivers::known_reach(judge.project)?;
         let trials = wanted.into_iter().map(|wanted| Trial::of(wanted, &lock, judge, reach.as_ref()));
         let mut trials = trials.collect::<Result<Vec<_>>>()?;
+        judge.forget_builds();
         // A port that the audit rejects causes no build.
-        let built: Vec<_> =
-            trials.iter().filter(|trial| trial.is_built()).map(|trial| trial.planned).collect();
-        let binary = match built.is_empty() {
-            false => judge.harnesses(&built, self.reporter)?,
-            true => PathBuf::new(),
-        };
+        let binary = self.build_of(&mut trials)?;
         let open = trials.iter().filter(|trial| trial.is_open());
         // A short run relies on earlier measurements.
         let judged: Vec<_> = open.filter(|trial| trial.ask.is_whole()).map(|trial| trial.planned).collect();
@@ -107,6 +103,28 @@ impl Judging<'_, '_> {
         });
         let runs: Vec<Option<Run>> = runs.collect::<Result<_>>()?;
         self.run_trials(&mut trials, &runs, budget, &grounds)
+    }
+
+    /// The binary with the harnesses of the trials. A port whose fuzz target does not compile is not judged.
+    fn build_of(&mut self, trials: &mut [Trial]) -> Result<PathBuf> {
+        loop {
+            let built: Vec<_> =
+                trials.iter().filter(|trial| trial.is_built()).map(|trial| trial.planned).collect();
+            if built.is_empty() {
+                return Ok(PathBuf::new());
+            }
+            let wrong = match self.judge.try_harnesses(&built, self.reporter)? {
+                Ok(binary) => return Ok(binary),
+                Err(wrong) => wrong,
+            };
+            let is_wrong = |trial: &&mut Trial| wrong.names.contains(trial.planned.function.name.as_str());
+            let mut named: Vec<&mut Trial> =
+                trials.iter_mut().filter(is_wrong).filter(|t| t.is_built()).collect();
+            if named.is_empty() {
+                return Err(wrong.error);
+            }
+            named.iter_mut().for_each(|trial| trial.cannot_be_built(&wrong.error));
+        }
     }
 
     /// Says how long the campaigns may take, which are a part of the work.
@@ -134,9 +152,13 @@ impl Judging<'_, '_> {
         budget: Budget,
         grounds: &Grounds,
     ) -> Result<Vec<Judgement>> {
-        let interrupt = self.judge.interrupt;
+        let (interrupt, has_drivers) = (self.judge.interrupt, drivers::has_drivers(self.judge.project)?);
         let work = |run: &Option<Run>, see: &mut dyn FnMut(&RunStats)| {
-            run.as_ref().map(|run| run.judge(budget, interrupt, see)).transpose()
+            match run.as_ref().map(|run| run.judge(budget, interrupt, see)).transpose() {
+                // What cannot be run must not cost the verdicts on others.
+                Err(error) if error.kind() == ErrorKind::Internal => Ok(Err(error)),
+                ran => ran.map(Ok),
+            }
         };
         let mut all = BTreeMap::new();
         let mut waiting = Vec::new();
@@ -149,8 +171,11 @@ impl Judging<'_, '_> {
                     self.reporter.event(Event::SymbolStarted { symbol, work, index, total: trials.len() });
                 }
                 Word::Stats(stats) => self.reporter.event(Event::Fuzzing { symbol, stats }),
-                Word::Ended(ran) if trial.awaits_drivers(ran.as_ref()) => waiting.push((at, ran)),
-                Word::Ended(ran) => drop(all.insert(at, self.concluded(trial, ran, grounds)?)),
+                Word::Ended(Err(error)) => drop(all.insert(at, self.not_run(trial, &error))),
+                Word::Ended(Ok(ran)) if has_drivers && trial.awaits_drivers(ran.as_ref()) => {
+                    waiting.push((at, ran));
+                }
+                Word::Ended(Ok(ran)) => drop(all.insert(at, self.concluded(trial, ran, grounds)?)),
             }
             Ok(())
         })?;
@@ -175,11 +200,23 @@ impl Judging<'_, '_> {
             let (symbol, finding) = (trial.planned.function.name.clone(), Box::new(finding.clone()));
             self.reporter.event(Event::Found { symbol, finding });
         }
+        self.finished(trial, &judgement);
+        Ok(judgement)
+    }
+
+    /// The judgement of a trial that could not be run. Its record stays.
+    fn not_run(&mut self, trial: &Trial, error: &Error) -> Judgement {
+        let reason = Some(format!("it could not be run: {error}"));
+        let judgement = Judgement::new(trial.planned, Grade::Unjudged, reason);
+        self.finished(trial, &judgement);
+        judgement
+    }
+
+    fn finished(&mut self, trial: &Trial, judgement: &Judgement) {
         let symbol = trial.planned.function.name.clone();
         let summary = judgement.reason.clone().unwrap_or_else(|| "no difference found".to_owned());
         let ok = grade::is_enough(judgement.grade, self.judge.project.config.grade.least);
         let grade = Some(judgement.grade);
         self.reporter.event(Event::SymbolFinished { symbol, ok, grade, summary });
-        Ok(judgement)
     }
 }

@@ -82,23 +82,17 @@ impl Run {
     }
 }
 
-/// The judged texts at some time. Committed inputs are left out, because a verdict may add to them.
+/// The judged texts at some time.
 #[derive(Debug, PartialEq, Eq)]
 struct Subject {
     fingerprint: Fingerprint,
-    /// The hash of the whole module, of which the build has a copy.
+    /// The hash of the whole module, of which each build has a copy.
     module: String,
 }
 
 impl Subject {
     fn of(judge: &Judge, planned: &FunctionPlan, module_text: &str) -> Result<Self> {
-        let fingerprint = Fingerprint { seeds: String::new(), ..judge.fingerprint(planned)? };
-        Ok(Self { fingerprint, module: sha256(module_text) })
-    }
-
-    /// Whether this file is a copy of the module.
-    fn is_of(&self, copy: &Path) -> bool {
-        fs_err::read_to_string(copy).is_ok_and(|text| sha256(text) == self.module)
+        Ok(Self { fingerprint: judge.fingerprint(planned)?, module: sha256(module_text) })
     }
 }
 
@@ -164,11 +158,15 @@ impl<'p> Trial<'p> {
         self.callees_in_c = proofs::still_c(judge.callees_in_c(self.planned)?, &linkage.reaches_c);
         let differs = grounds.unsound(self.planned).map(|why| Outcome::without_run(Grade::Unverifiable, why));
         let refused = || proofs::refused(&linkage).map(|why| Outcome::without_run(Grade::Refuted, why));
-        let copy = judge.project.workspace.overlay().join(format!("src/{}.rs", self.planned.function.module));
-        let is_built = self.subject.as_ref().is_some_and(|subject| subject.is_of(&copy));
         let without = || self.decided.clone();
-        self.decided = if is_built { refused().or(differs).or_else(without) } else { Some(changed()) };
+        self.decided =
+            if self.was_built(judge)? { refused().or(differs).or_else(without) } else { Some(changed()) };
         Ok(())
+    }
+
+    /// Decides that the harness cannot be built, for this reason.
+    pub fn cannot_be_built(&mut self, error: &Error) {
+        self.decided = Some(Outcome::without_run(Grade::Unjudged, error.to_string()));
     }
 
     /// Whether a run must decide.
@@ -192,22 +190,37 @@ impl<'p> Trial<'p> {
         self.decided.as_ref().is_none_or(|outcome| outcome.grade == Grade::Unverifiable)
     }
 
+    /// Whether all builds until now had what stood in the tree before them: it may have been something else for a while.
+    fn was_built(&self, judge: &Judge) -> Result<bool> {
+        let Some(subject) = &self.subject else { return Ok(false) };
+        judge.was_built_from(self.planned, &subject.module, &subject.fingerprint.c)
+    }
+
+    /// Whether the tree has what was judged. Hours may have passed.
+    fn is_as_judged(&self, judge: &Judge) -> Result<bool> {
+        let Some(subject) = &self.subject else { return Ok(true) };
+        let module = judge.project.module(&self.planned.function.module)?;
+        Ok(Subject::of(judge, self.planned, module.text())? == *subject && self.was_built(judge)?)
+    }
+
     /// Stores the outcome of the port.
     pub fn conclude(&self, ran: Option<Ran>, judging: &mut Judging, grounds: &Grounds) -> Result<Judgement> {
         let judge = judging.judge;
-        // Hours may have passed: evidence must be about the texts that were built.
-        let module = judge.project.module(&self.planned.function.module)?;
-        let is_same = match &self.subject {
-            Some(subject) => Subject::of(judge, self.planned, module.text())? == *subject,
-            None => true,
-        };
-        if !is_same {
-            return self.without_run(&changed(), judging);
+        if !self.is_as_judged(judge)? {
+            return self.changed_meanwhile(ran, judging);
         }
         match (&self.decided, ran) {
             // A short run asks no driver: what drivers said holds.
             (Some(Outcome { grade: Grade::Unverifiable, .. }), _) if self.in_place_before().is_some() => {
                 Ok(self.in_place_before().cloned().unwrap_or_default())
+            }
+            // What broke now may not break the next time: an earlier record stays.
+            (Some(Outcome { grade: Grade::Unverifiable, .. }), _)
+                if !self.drivers_before.is_empty() && self.broken_drivers().is_some() =>
+            {
+                let how = self.broken_drivers().unwrap_or_default();
+                let why = format!("a driver's run ended early ({how}): run `cargo implfuzz verify` again");
+                self.without_run(&Outcome::without_run(Grade::Unjudged, why), judging)
             }
             // Drivers judge what no harness can.
             (Some(Outcome { grade: Grade::Unverifiable, shortcomings, .. }), _)
@@ -230,6 +243,30 @@ impl<'p> Trial<'p> {
             },
             (None, None) => Err(Error::new(ErrorKind::Internal, "a port was neither run nor refused")),
         }
+    }
+
+    /// The judgement where the tree has something else than what was judged. An input on which that differed from C stays: it
+    /// differs again where that comes back.
+    fn changed_meanwhile(&self, ran: Option<Ran>, judging: &mut Judging) -> Result<Judgement> {
+        let judgement = self.without_run(&changed(), judging)?;
+        let (Some((Verdict::Refuted { finding, .. }, _)), Some(subject)) = (ran, &self.subject) else {
+            return Ok(judgement);
+        };
+        let (was, now) = (&subject.fingerprint, judging.judge.fingerprint(self.planned)?);
+        // Another harness reads other arguments from its bytes.
+        if (&was.contract, &was.harness) != (&now.contract, &now.harness) {
+            return Ok(judgement);
+        }
+        let dir = judging.judge.committed_seeds(self.planned, &finding);
+        let id = judging.record_finding(self.planned, &finding, &was.rust, &dir)?;
+        Ok(Judgement { finding: Some((id, *finding)), ..judgement })
+    }
+
+    /// How drivers' runs ended early that say nothing of the port.
+    fn broken_drivers(&self) -> Option<&str> {
+        let said_nothing =
+            |place: &&Evidence| place.calls == 0 && place.finding.is_none() && place.unclear.is_none();
+        self.in_place.as_ref().filter(said_nothing)?.broke.as_deref()
     }
 
     /// The earlier judgement of a short run, if it rests on drivers.
@@ -282,6 +319,10 @@ impl<'p> Trial<'p> {
             .as_ref()
             .map(|evidence| evidence.joined(&proofs, (grounds.adequacy(planned), grounds.unsound(planned))));
         let outcome = judge.outcome(planned, &verdict, (proofs, place.as_ref()), &self.callees_in_c)?;
+        // Proofs take long, too.
+        if !self.is_as_judged(judge)? {
+            return self.changed_meanwhile(Some((verdict, Measured::default())), judging);
+        }
         // The evidence covers the seeds, so the counterexample must be added to them first.
         let c_fault = matches!(verdict, Verdict::CFault { .. }) && outcome.grade == Grade::Unverifiable;
         let in_place = self.in_place.as_ref().and_then(|evidence| evidence.finding.clone());

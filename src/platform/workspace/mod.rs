@@ -23,6 +23,9 @@ use std::time::{Duration, Instant};
 /// How long to wait for a lock: a starting child holds a copy of it until its exec.
 const PATIENCE: Duration = Duration::from_millis(400);
 
+/// The beginning of the name of a reader's folder in the cache.
+pub const READER: &str = "read-";
+
 /// The file that makes a directory a target repository.
 pub const CONFIG_FILE: &str = "implfuzz.toml";
 /// In the tool's own directory.
@@ -195,7 +198,7 @@ impl Workspace {
     pub fn scratch(&self) -> PathBuf {
         match self.lock {
             Some(_) => self.cache(),
-            None => self.cache().join(format!("read-{}", std::process::id())),
+            None => self.cache().join(format!("{READER}{}", std::process::id())),
         }
     }
 

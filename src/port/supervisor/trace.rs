@@ -89,7 +89,7 @@ fn why_stopped(state: &PortState, reason: StopReason) -> String {
         StopReason::ModelTruncated => "the reply was cut off".into(),
         StopReason::ModelRefused => "the model refused".into(),
         StopReason::ModelTimedOut => "the model did not answer in time".into(),
-        StopReason::ContractChanged => "its contract or harness changed while it was ported".into(),
+        StopReason::ContractChanged => "its C code, contract or harness changed while it was ported".into(),
         StopReason::ModelFailed => "the provider refused the request".into(),
         StopReason::Budget => "the budget has no room for the next call".into(),
         StopReason::Loop(Circle::SameText) => "the candidate repeats an earlier one".into(),

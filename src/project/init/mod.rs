@@ -18,7 +18,7 @@ use crate::platform::process::Interrupt;
 use crate::platform::workspace::{CONFIG_FILE, Workspace};
 use crate::project::{FunctionPlan, Options, Project, test_files};
 use crate::rust::globals::globals_file;
-use crate::rust::stub_text::{callee_file, capi_file, lib_file};
+use crate::rust::stub_text::{GENERATED_MODULES, callee_file, capi_file, lib_file};
 use fs_err as fs;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -78,6 +78,10 @@ pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporte
         transaction.add(project.workspace.config(), configuration::render(project))?;
     }
     transaction.add(project.workspace.private().join(".gitignore"), "*\n")?;
+    let attributes = rust.join("fuzz/seeds/.gitattributes");
+    if !attributes.exists() {
+        transaction.add(attributes, "# Inputs are bytes: git must not change their line ends.\n* -text\n")?;
+    }
     for path in [rust.join("Cargo.toml"), rust.join(".gitignore")] {
         if !path.exists() {
             let manifest = path.ends_with("Cargo.toml");
@@ -91,10 +95,9 @@ pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporte
     let names: Vec<String> = modules.iter().map(|m| m.name.clone()).collect();
     let ported = |function: &crate::symbol::Function| modules::is_ported(&modules, function);
     let (globals, left_out) = globals(project);
-    let headers = headers(project);
     for (path, text) in [
         ("build.rs", files::port_build_script().to_owned()),
-        ("c_units.rs", units_file(&project.library, &project.config.c.link, &headers)),
+        ("c_units.rs", units_file(&project.library, &project.config.c.link, &project.c_files.watched())),
         ("src/lib.rs", lib_file(&names)),
         ("src/ffi.rs", project.ffi.clone()),
         ("src/globals.rs", globals),
@@ -109,6 +112,14 @@ pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporte
             reporter.event(Event::Note { text: note.clone() });
         }
         summary.outdated.extend(module.outdated.clone());
+    }
+    // A file that cannot be read now is not gone.
+    let is_whole = !project.library.left_out.iter().any(|left| left.broken);
+    for orphan in is_whole.then(|| orphans(&rust.join("src"), &names)).transpose()?.unwrap_or_default() {
+        let path = project.shown(&orphan);
+        let text = format!("{path} belongs to no C file of the library, and is not compiled");
+        let help = Some("move its ports to the modules of their C files, and delete it".to_owned());
+        reporter.event(Event::Warning { text, help });
     }
     let mut generated = BTreeSet::new();
     for (path, text) in harnesses(project)? {
@@ -204,6 +215,19 @@ fn harnesses(project: &Project) -> Result<Vec<files::GeneratedFile>> {
     Ok(all)
 }
 
+/// Files beside the modules that none of the modules is: their C file has another name now, or is gone.
+fn orphans(src: &Path, modules: &[String]) -> Result<Vec<PathBuf>> {
+    let is_known =
+        |name: &str| GENERATED_MODULES.contains(&name) || modules.iter().any(|module| module == name);
+    let mut found: Vec<PathBuf> = files_in(src)?.into_iter().map(|(path, _)| path).collect();
+    found.retain(|path| {
+        let name = path.file_stem().and_then(|stem| stem.to_str());
+        path.extension().is_some_and(|end| end == "rs") && !name.is_some_and(is_known)
+    });
+    found.sort();
+    Ok(found)
+}
+
 /// A contract's text. With a fuzz target, the contract says little about calls, so the text names the target's
 /// file.
 fn contract_text(project: &Project, planned: &FunctionPlan, contract: &Contract) -> String {
@@ -222,15 +246,6 @@ fn globals(project: &Project) -> (String, Vec<(String, String)>) {
         project.library.global(key).map_or_else(String::new, |g| g.name.to_string())
     };
     (text, left_out.into_iter().map(|(key, why)| (name(&key), why)).collect())
-}
-
-/// Header files of the library, which the build watches like the sources.
-pub fn headers(project: &Project) -> Vec<String> {
-    let functions = project.library.functions.iter().map(|f| &f.place.file);
-    let macros = project.library.macros.iter().map(|m| &m.place.file);
-    let all: BTreeSet<String> =
-        functions.chain(macros).map(ToString::to_string).filter(|f| f.ends_with(".h")).collect();
-    all.into_iter().collect()
 }
 
 /// Removes generated harnesses and contracts of functions that no longer exist, and files of an older runtime; edited

@@ -3,7 +3,7 @@
 use crate::cli::session::Session;
 use crate::drivers::{self, FOLDER, NewDriver};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
-use crate::evidence::fingerprint::{driver_texts, folders_of_library};
+use crate::evidence::fingerprint::{LibraryFlags, driver_texts};
 use crate::project::Project;
 use crate::report::printable;
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
@@ -142,7 +142,7 @@ fn of_program(project: &Project, program: &Utf8Path) -> Result<String> {
 
 /// A C file of the library that a program includes, also through another file.
 fn included_unit(project: &Project, root: &Utf8Path, program: &Utf8Path) -> Option<String> {
-    let folders = folders_of_library(&project.library);
+    let folders = LibraryFlags::of_library(&project.library).folders;
     let texts = driver_texts(root.as_std_path(), &project.config, &folders, &[program.to_string()]);
     let included: Vec<_> = texts.keys().filter_map(|path| path.canonicalize().ok()).collect();
     let mut files = project.library.units.iter().map(|unit| &unit.file);

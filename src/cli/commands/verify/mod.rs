@@ -78,13 +78,14 @@ fn once(session: &Session, args: &Args) -> Result<ExitCode> {
             .help("`cargo implfuzz port <symbol>`, or write a function in place of its stub"));
         }
     }
+    let judge = Judge::new(&project, &session.interrupt);
+    judge.forget_gone()?;
     if args.stale {
         wanted = stale(&project)?;
     }
     if let Some(shard) = args.shard {
         shard.keep(&mut wanted, |planned| planned.function.name.as_str());
     }
-    let judge = Judge::new(&project, &session.interrupt);
     let normal = judge.acceptance_budget();
     let budget = Budget {
         seconds: args.seconds.unwrap_or(normal.seconds),

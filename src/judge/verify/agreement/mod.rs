@@ -156,6 +156,7 @@ impl World {
             contract_hash: contract.clone(),
             harness_hash: harness.clone(),
             rust_hash: rust.clone(),
+            seal: entry.seal.clone(),
             grade,
             shortcomings: Vec::new(),
         };

@@ -29,12 +29,11 @@ impl InPlace {
 }
 
 impl<'p> FunctionPort<'p> {
-    /// The fingerprint of the candidate in the module as it is spliced now, without committed inputs: its verdict may add
-    /// to them.
+    /// The fingerprint of the candidate in the module as it is spliced now. Its own inputs are committed with it, and no
+    /// sooner.
     pub(super) fn fingerprint(&self, session: &Session<'p>) -> Result<Fingerprint> {
         let module = Rc::new(PortModule::read(self.spliced.clone()));
-        let fingerprint = session.judge.fingerprint_with(self.planned, Some(&module))?;
-        Ok(Fingerprint { seeds: String::new(), ..fingerprint })
+        session.judge.fingerprint_with(self.planned, Some(&module))
     }
 
     /// Judges the candidate where drivers call the function: for a function without a sound harness the only judgement.

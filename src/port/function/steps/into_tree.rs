@@ -95,11 +95,11 @@ impl<'p> FunctionPort<'p> {
     pub(super) fn passed_audit(&mut self, session: &Session<'p>, known: Option<InPlace>) -> Result<Outcome> {
         let now = self.fingerprint(session)?;
         // The run has read both, and runs the harness as it was.
-        if (&self.beginning.fingerprint.contract, &self.beginning.fingerprint.harness)
-            != (&now.contract, &now.harness)
-        {
+        let before = &self.beginning.fingerprint;
+        if (&before.c, &before.contract, &before.harness) != (&now.c, &now.contract, &now.harness) {
             self.trouble =
-                "its contract or harness changed while it was ported; start the same command again".into();
+                "its C code, contract or harness changed while it was ported; start the same command again"
+                    .into();
             return Ok(Outcome::ContractChanged);
         }
         let is_same = self.judged.as_ref() == Some(&now);
