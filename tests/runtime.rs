@@ -243,6 +243,17 @@ fn floats_are_the_same_by_their_bits_with_one_nan() {
 }
 
 #[test]
+fn a_value_is_used_at_any_address() {
+    let bytes: Vec<u8> = (0..64).collect();
+    for at in 0..9 {
+        // SAFETY: so many bytes are there.
+        let used = unsafe { in_place(bytes[at..].as_ptr().cast::<[u32; 4]>(), |value| *value) };
+        let wanted: Vec<u8> = used.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        assert_eq!(wanted, bytes[at..at + 16]);
+    }
+}
+
+#[test]
 fn a_read_past_the_end_gives_zeros() {
     let mut reader = Reader::new(&[1, 2]);
     assert_eq!(u32::decode(&mut reader), 0x0201);

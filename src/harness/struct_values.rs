@@ -87,6 +87,20 @@ fn implementation(library: &Library, key: &str, strings: &Strings) -> Option<Tok
     })
 }
 
+/// Whether a field of this type may be larger than the stack, so that it is used where it lies.
+fn is_whole(ty: &CType) -> bool {
+    matches!(ty.kind, TypeKind::Array { .. } | TypeKind::Record(_))
+}
+
+/// Uses a field of `self` as `field`. Not through a reference to it: fields of packed structs cannot be borrowed.
+fn used(field: &syn::Ident, ty: &CType, uses: TokenStream) -> TokenStream {
+    match is_whole(ty) {
+        // SAFETY of the emitted code: the field is a part of `self`.
+        true => quote!(unsafe { in_place(&raw const self.#field, |field| #uses) }),
+        false => quote!({ let field = self.#field; #uses }),
+    }
+}
+
 #[derive(Default)]
 struct Parts {
     width: Vec<TokenStream>,
@@ -104,7 +118,9 @@ struct Parts {
 impl Parts {
     fn field(&mut self, ident: syn::Ident, label: &str, ty: &CType, at: usize) {
         self.names.push(label.to_owned());
-        self.plain.push(quote!((#label.to_owned(), { let field = self.#ident; field.plain() })));
+        let used = |uses: TokenStream| used(&ident, ty, uses);
+        let plain = used(quote!(field.plain()));
+        self.plain.push(quote!((#label.to_owned(), #plain)));
         self.of_plain.push(quote!(value.#ident = field(&fields, #label, value.#ident)?;));
         let label = format!("{label}: {{}}");
         let stride = 2 * at + 1;
@@ -121,14 +137,22 @@ impl Parts {
         } else {
             self.width.push(quote!(width_of(|v: &Self| v.#ident)));
             self.decode.push(quote!(value.#ident = Value::decode(reader);));
-            self.encode.push(quote!({ let field = self.#ident; field.encode(writer) };));
+            let encode = used(quote!(field.encode(writer)));
+            self.encode.push(quote!(#encode;));
             self.boundary.push(quote! {
                 let list = boundaries_like(value.#ident);
                 value.#ident = list[i * #stride % list.len()];
             });
         }
-        self.same.push(quote!({ let (a, b) = (self.#ident, other.#ident); a.same(&b) }));
-        self.digest.push(quote!({ let field = self.#ident; field.digest(digest) };));
-        self.show.push(quote!(format!(#label, { let field = self.#ident; field.show() })));
+        let (digest, show) = (used(quote!(field.digest(digest))), used(quote!(field.show())));
+        self.digest.push(quote!(#digest;));
+        self.same.push(match is_whole(ty) {
+            // SAFETY of the emitted code: the fields are parts of `self` and `other`.
+            true => quote!(unsafe {
+                in_place(&raw const self.#ident, |a| in_place(&raw const other.#ident, |b| a.same(b)))
+            }),
+            false => quote!({ let (a, b) = (self.#ident, other.#ident); a.same(&b) }),
+        });
+        self.show.push(quote!(format!(#label, #show)));
     }
 }

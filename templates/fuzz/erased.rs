@@ -6,7 +6,7 @@ use crate::runtime::digest::Digest;
 use crate::runtime::value_kind::Kind;
 use crate::runtime::points::Digits;
 use crate::runtime::state::Global;
-use crate::value::{Value, fill};
+use crate::value::{Value, fill, in_place};
 use std::ffi::c_void;
 
 /// The kind of the values of a type.
@@ -14,12 +14,12 @@ pub fn kind<T: Value>() -> Kind {
     Kind {
         size: size_of::<T>(),
         decode: |reader| held(&T::decode(reader)),
-        encode: |held, writer| value::<T>(held).encode(writer),
-        same: |a, b| value::<T>(a).same(&value::<T>(b)),
-        show: |held| value::<T>(held).show(),
-        plain: |held| value::<T>(held).plain(),
+        encode: |held, writer| with(held, |value: &T| value.encode(writer)),
+        same: |a, b| with(a, |a: &T| with(b, |b: &T| a.same(b))),
+        show: |held| with(held, T::show),
+        plain: |held| with(held, T::plain),
         of_plain: |plain| Ok(held(&T::of_plain(plain)?)),
-        digest: |held, digest| value::<T>(held).digest(digest),
+        digest: |held, digest| with(held, |value: &T| value.digest(digest)),
         boundaries: || T::boundaries().iter().map(held).collect(),
     }
 }
@@ -32,10 +32,11 @@ pub fn held<T>(value: &T) -> Vec<u8> {
     held
 }
 
-fn value<T>(held: &[u8]) -> T {
+/// Uses a value that memory has: a variable may be larger than the stack.
+fn with<T, R>(held: &[u8], uses: impl FnOnce(&T) -> R) -> R {
     assert_eq!(held.len(), size_of::<T>());
     // SAFETY: so many bytes of a `T` that one side had or that was decoded.
-    unsafe { held.as_ptr().cast::<T>().read_unaligned() }
+    unsafe { in_place(held.as_ptr().cast(), uses) }
 }
 
 /// A number that a callback got.

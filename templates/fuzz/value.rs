@@ -343,6 +343,25 @@ pub fn fit_text(text: &mut Vec<u8>, n: usize) {
     fit(text, n);
 }
 
+/// Uses a value where it lies; if its address is not aligned, a copy on the heap. It never moves through the stack,
+/// which may be smaller than an array.
+///
+/// # Safety
+/// A value must be there, at any address.
+pub unsafe fn in_place<T, R>(at: *const T, uses: impl FnOnce(&T) -> R) -> R {
+    if at.is_aligned() {
+        // SAFETY: by the caller's promise.
+        return uses(unsafe { &*at });
+    }
+    let mut copy = Box::<T>::new_uninit();
+    // SAFETY: the box has room for the value, and is one then.
+    let copy = unsafe {
+        std::ptr::copy_nonoverlapping(at.cast::<u8>(), copy.as_mut_ptr().cast::<u8>(), size_of::<T>());
+        copy.assume_init()
+    };
+    uses(&copy)
+}
+
 /// The width of what a field accessor gives; lets generated code speak of a field without naming its type. By value:
 /// fields of packed structs cannot be borrowed.
 pub const fn width_of<S, T: Value>(_field: fn(&S) -> T) -> usize {

@@ -1,6 +1,6 @@
 //! Functions with state: on both sides, the harness sets the library's variables before a call and compares them after it.
 
-use crate::support::Repo;
+use crate::support::{Repo, plant};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -208,5 +208,61 @@ fn c_against_c_never_differs_and_mutants_are_seen_through_variables() {
         assert_eq!(symbol["difference"], Value::Null, "{symbol}");
         assert!(symbol["executions"].as_u64().unwrap() > 0, "{symbol}");
         assert_eq!(symbol["shortcomings"].as_array().unwrap().len(), 0, "{symbol}");
+    }
+}
+
+const LARGE: &str = "\
+#include <stdint.h>
+static uint32_t head[1 << 18];
+void head_set(uint32_t at, uint32_t value) { head[at % (1 << 18)] = value; }
+static struct { uint32_t used; uint32_t many[3][1 << 15]; double more[1 << 16]; } room;
+uint32_t room_set(uint32_t at, uint32_t value) {
+    room.many[at % 3][at % (1 << 15)] = value;
+    room.more[at % (1 << 16)] = value;
+    room.used = value;
+    return value;
+}
+";
+
+/// The isolated replay has a small stack, and the harness needs little of it.
+#[test]
+#[ignore = "a minute: cargo test --test suite state -- --ignored"]
+fn large_variables_do_not_fill_the_stack_of_the_isolated_replay() {
+    let repo = Repo::of(&[("head.c", LARGE)]);
+    let stubs = repo.read("rust/src/head.rs");
+    let head = |at: &str| {
+        format!("pub fn head_set(at: u32, value: u32) {{\n    unsafe {{ globals::head[{at}] = value }}\n}}")
+    };
+    let room = |at: &str| {
+        format!(
+            "pub fn room_set(at: u32, value: u32) -> u32 {{\n    unsafe {{
+        globals::room.many[(at % 3) as usize][at as usize % (1 << 15)] = value;
+        globals::room.more[{at}] = value.into();
+        globals::room.used = value;
+    }}
+    value\n}}"
+        )
+    };
+    let measured = ["--config", "grade.measure=true"];
+    let grade = |symbol: &str, port: &str| {
+        let mut text = stubs.clone();
+        plant(&mut text, symbol, port).unwrap();
+        repo.write("rust/src/head.rs", &text);
+        let quick = ["verify", symbol, "--runs", "400", "--seconds", "4", "--format", "json"];
+        repo.run(&[&quick[..], &measured].concat()).json("verify")["symbols"][0].clone()
+    };
+    for (symbol, right, wrong) in [
+        ("head_set", head("at as usize % (1 << 18)"), head("at as usize % (1 << 17)")),
+        ("room_set", room("at as usize % (1 << 16)"), room("at as usize % (1 << 15)")),
+    ] {
+        let row = grade(symbol, &right);
+        assert_ne!(row["grade"], "refuted", "{row:#}");
+        // It ran, and to its end.
+        let apart = &row["proofs"]["apart"]["yes"];
+        assert!(apart["total"].as_u64().is_some_and(|total| total > 0), "{row:#}");
+        assert_eq!(apart["reached"], apart["total"], "{row:#}");
+        let row = grade(symbol, &wrong);
+        assert_eq!(row["grade"], "refuted", "{row:#}");
+        assert!(row["reason"].as_str().unwrap().contains("global `"), "{row:#}");
     }
 }
