@@ -197,3 +197,44 @@ fn c_against_c_never_differs_and_mutants_are_seen_through_callbacks() {
         assert_eq!(symbol["shortcomings"], serde_json::json!([]), "{symbol}");
     }
 }
+
+/// Right bodies of the functions in `state/calls.c`, and wrong ones with what the finding must name.
+const COLLECT: &str = "unsafe {
+        let all: *mut u8 = libc::malloc(4).cast();
+        if all.is_null() { return core::ptr::null_mut(); }
+        for i in 0..4 { *all.add(i) = next.unwrap()(); }
+        all.cast()
+    }";
+
+const PIECES: &[(&str, &str)] = &[("collect", COLLECT)];
+
+const WRONG_PIECES: &[(&str, &str, &str, &str)] =
+    &[("collect", "libc::malloc(4)", "libc::malloc(5)", "the length of the returned block")];
+
+/// Blocks of the harness are no blocks of the port.
+#[test]
+fn callbacks_between_allocations_are_judged() {
+    let repo = Repo::of(&[("calls.c", include_str!("state/calls.c"))]);
+    let stubs = repo.read("rust/src/calls.rs");
+    let plant = |wrong: &[(&str, &str, &str, &str)]| {
+        repo.write("rust/src/calls.rs", &stubs);
+        for (symbol, right) in PIECES {
+            let change = wrong.iter().find(|change| change.0 == *symbol);
+            let body = change.map_or_else(|| (*right).to_owned(), |(_, from, to, _)| right.replace(from, to));
+            repo.replace("rust/src/calls.rs", &format!("unimplemented!(\"{symbol}\")"), &body);
+        }
+    };
+    plant(&[]);
+    let (judged, findings) = repo.verified(&["--all"], 0);
+    assert_eq!(findings, BTreeMap::new());
+    for (symbol, _) in PIECES {
+        assert_eq!(judged[*symbol]["grade"], "weak", "{}", judged[*symbol]);
+        assert_eq!(judged[*symbol]["accept_rate"], 1.0, "{}", judged[*symbol]);
+    }
+    plant(WRONG_PIECES);
+    let (judged, findings) = repo.verified(&["--all"], 10);
+    for (symbol, .., what) in WRONG_PIECES {
+        let found = findings.get(*symbol).unwrap_or_else(|| panic!("{}", judged[*symbol]));
+        assert!(found["finding"]["what"].as_str().unwrap().contains(what), "{found:#}");
+    }
+}

@@ -4,7 +4,7 @@
 
 use super::codec::{Reader, Writer, show_bytes};
 use super::digest::Digest;
-use super::guard;
+use super::{guard, heap, ledger};
 use super::value_kind::Kind;
 use super::record::Record;
 use super::report::Parts;
@@ -151,8 +151,10 @@ unsafe extern "C" {
     fn implfuzz_readable(at: *const c_void, size: usize) -> usize;
 }
 
-/// Copies memory that a side points to. If C gave an invalid pointer, the guard skips the input.
+/// Copies memory that a side points to. If C gave an invalid pointer, the guard skips the input; if the port did, the
+/// sanitizer reports it.
 fn read(at: *const c_void, to: &mut [u8]) {
+    let _turn = heap::turn(!session().is_c);
     let was = guard::arm(session().is_c);
     // SAFETY: `to` has room; an invalid source pointer is a fault of the side that gave it. The call goes
     // through the guard, which checks the pointer with ASan first.
@@ -249,13 +251,19 @@ pub fn end() -> Trace {
     std::mem::take(&mut session.trace)
 }
 
-/// Runs the body of a callback with the guard disarmed, so that no jump leaves Rust code.
+/// Runs the body of a callback with the guard disarmed, so that no jump leaves Rust code. What it allocates belongs to the
+/// harness, and to neither side.
 pub fn called<R>(body: impl FnOnce() -> R) -> R {
     if session().is_c && session().trace.count >= ENDLESS {
         guard::give_up();
     }
     let was = guard::arm(false);
-    let answer = body();
+    let answer = {
+        let _turn = heap::turn(false);
+        let _pause = ledger::Pause::begin();
+        body()
+    };
+    // It may jump out of the call, which ends both.
     guard::arm(was);
     answer
 }

@@ -40,6 +40,20 @@ pub fn port() -> Port {
     Port(in_port().swap(true, Ordering::Relaxed))
 }
 
+/// Whether the port counts as running while this value lives. Unlike with [`Port`], no call begins or ends.
+pub struct Turn(bool);
+
+/// In a callback, which is the harness's, and where the harness reads there what the port has.
+pub fn turn(of_port: bool) -> Turn {
+    Turn(in_port().swap(of_port, Ordering::Relaxed))
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        in_port().store(self.0, Ordering::Relaxed);
+    }
+}
+
 /// The port will not return: what runs now belongs to the harness.
 pub fn left() {
     in_port().store(false, Ordering::Relaxed);

@@ -14,6 +14,7 @@ struct RawBlock {
 unsafe extern "C" {
     fn implfuzz_ledger_start();
     fn implfuzz_ledger_watch(on: c_int);
+    fn implfuzz_ledger_watching() -> c_int;
     fn implfuzz_ledger_bad_count() -> c_uint;
     fn implfuzz_ledger_blocks(count: *mut usize) -> *const RawBlock;
     fn implfuzz_ledger_release();
@@ -66,6 +67,24 @@ impl Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         watch(false);
+    }
+}
+
+/// Records no allocations while this value lives: in a callback of the harness, which a side calls.
+pub struct Pause(bool);
+
+impl Pause {
+    pub fn begin() -> Self {
+        // SAFETY: reads a number.
+        let was_on = unsafe { implfuzz_ledger_watching() != 0 };
+        watch(false);
+        Self(was_on)
+    }
+}
+
+impl Drop for Pause {
+    fn drop(&mut self) {
+        watch(self.0);
     }
 }
 
