@@ -206,14 +206,54 @@ const COLLECT: &str = "unsafe {
         all.cast()
     }";
 
-const PIECES: &[(&str, &str)] = &[("collect", COLLECT)];
+const PUT_DEC: &str = "let mut digits = [0u8; 10];
+    let (mut at, mut rest) = (digits.len(), n);
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 { break; }
+    }
+    unsafe { out.unwrap()(ctx, digits[at..].as_ptr().cast(), digits.len() - at) }";
 
-const WRONG_PIECES: &[(&str, &str, &str, &str)] =
-    &[("collect", "libc::malloc(4)", "libc::malloc(5)", "the length of the returned block")];
+const PUT_NUL: &str = "let both = [(n & 0xff) as u8, 0, (n >> 8 & 0xff) as u8];
+    unsafe { out.unwrap()(ctx, both.as_ptr().cast(), 3) }";
 
-/// Blocks of the harness are no blocks of the port.
+const PUT_PIECE: &str = "let bytes = n.to_le_bytes();
+    let piece = bytes[..(n % 4) as usize].to_vec();
+    unsafe { out.unwrap()(ctx, piece.as_ptr(), piece.len()) }";
+
+const PUT_NOTE: &str = "let text = if n < 0 { c\"below\" } else { c\"above\" };
+    unsafe { out.unwrap()(text.as_ptr(), n) }";
+
+const PIECES: &[(&str, &str)] = &[
+    ("collect", COLLECT),
+    ("put_dec", PUT_DEC),
+    ("put_nul", PUT_NUL),
+    ("put_piece", PUT_PIECE),
+    ("put_note", PUT_NOTE),
+];
+
+const WRONG_PIECES: &[(&str, &str, &str, &str)] = &[
+    ("collect", "libc::malloc(4)", "libc::malloc(5)", "the length of the returned block"),
+    ("put_dec", "rest % 10", "rest % 9", "call 1 of `out`"),
+    // Behind the NUL, and within the length.
+    ("put_nul", "n >> 8 & 0xff", "n >> 9 & 0xff", "call 1 of `out`"),
+    ("put_piece", "n.to_le_bytes()", "(n ^ 0x300).to_le_bytes()", "call 1 of `out`"),
+    ("put_note", "c\"above\"", "c\"abovE\"", "call 1 of `out`"),
+    // What a callback gets from a port is read under the sanitizer.
+    (
+        "put_dec",
+        "digits[at..].as_ptr().cast()",
+        "{ let freed = digits[at..].to_vec(); freed.as_ptr() }.cast()",
+        "heap-use-after-free",
+    ),
+    ("put_note", "c\"below\"", "c\"belOw\"", "call 1 of `out`"),
+];
+
+/// Blocks of the harness are no blocks of the port, and what a callback gets is read as far as its length says.
 #[test]
-fn callbacks_between_allocations_are_judged() {
+fn callbacks_between_allocations_and_callbacks_on_pieces_of_memory_are_judged() {
     let repo = Repo::of(&[("calls.c", include_str!("state/calls.c"))]);
     let stubs = repo.read("rust/src/calls.rs");
     let plant = |wrong: &[(&str, &str, &str, &str)]| {
@@ -231,10 +271,13 @@ fn callbacks_between_allocations_are_judged() {
         assert_eq!(judged[*symbol]["grade"], "weak", "{}", judged[*symbol]);
         assert_eq!(judged[*symbol]["accept_rate"], 1.0, "{}", judged[*symbol]);
     }
-    plant(WRONG_PIECES);
-    let (judged, findings) = repo.verified(&["--all"], 10);
-    for (symbol, .., what) in WRONG_PIECES {
-        let found = findings.get(*symbol).unwrap_or_else(|| panic!("{}", judged[*symbol]));
-        assert!(found["finding"]["what"].as_str().unwrap().contains(what), "{found:#}");
+    let (first, second) = WRONG_PIECES.split_at(PIECES.len());
+    for wrong in [first, second] {
+        plant(wrong);
+        let (judged, findings) = repo.verified(&["--all"], 10);
+        for (symbol, .., what) in wrong {
+            let found = findings.get(*symbol).unwrap_or_else(|| panic!("{}", judged[*symbol]));
+            assert!(found["finding"]["what"].as_str().unwrap().contains(what), "{found:#}");
+        }
     }
 }

@@ -34,14 +34,8 @@ impl Callback {
             }
             false => {
                 let seen = names.iter().zip(params).enumerate().map(|(at, (name, ty))| {
-                    let seen = seen(name, ty);
-                    match params.get(at + 1).zip(names.get(at + 1)) {
-                        Some((next, length)) if leads_to_bytes(ty) && is_integer(next) => {
-                            let is_length = is_length_of(next, ty);
-                            quote!(#seen.with_run(#name, usize::try_from(#length).unwrap_or(0), #is_length))
-                        }
-                        _ => seen,
-                    }
+                    let next = names.get(at + 1).zip(params.get(at + 1)).filter(|(_, ty)| is_integer(ty));
+                    seen(name, ty, next)
                 });
                 let answer = answer(index, ret);
                 quote!(record(#label, [#(#seen),*]); #answer)
@@ -230,15 +224,32 @@ fn erased(ty: &CType) -> TokenStream {
     }
 }
 
-fn seen(name: &Ident, ty: &CType) -> TokenStream {
+/// What is recorded of an argument; `next` is the integer behind it, which may be the length of what it points to.
+fn seen(name: &Ident, ty: &CType, next: Option<(&Ident, &CType)>) -> TokenStream {
     let TypeKind::Pointer(target) = &ty.kind else { return quote!(crate::erased::seen(#name)) };
-    match &target.kind {
-        TypeKind::Int { plain_char: true, .. } if target.is_const => quote!(Seen::text(#name)),
+    let seen = match &target.kind {
+        TypeKind::Int { plain_char: true, .. } if target.is_const => {
+            // A negative number is no length.
+            let length = next.map_or(quote!(None), |(length, _)| quote!(usize::try_from(#length).ok()));
+            quote!(Seen::text(#name, #length))
+        }
         TypeKind::Int { .. } | TypeKind::Float { .. } if target.is_const => {
             let of = erased(target);
-            quote!(crate::erased::seen_behind::<#of>(#name))
+            let one = quote!(crate::erased::seen_behind::<#of>(#name));
+            match next.filter(|(_, next)| leads_to_bytes(ty) || is_length_of(next, ty)) {
+                // There may be no element.
+                Some((length, _)) => quote!(if #length == 0 { Seen::place(#name) } else { #one }),
+                None => one,
+            }
         }
         _ => quote!(Seen::place(#name)),
+    };
+    match next.filter(|_| leads_to_bytes(ty)) {
+        Some((length, next)) => {
+            let is_length = is_length_of(next, ty);
+            quote!({ #seen }.with_run(#name, usize::try_from(#length).unwrap_or(0), #is_length))
+        }
+        None => seen,
     }
 }
 

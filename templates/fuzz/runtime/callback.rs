@@ -86,11 +86,11 @@ impl Seen {
         Self { place: element.place, ..Self::value(kind, element.held.as_ptr()) }
     }
 
-    /// A pointer to a string.
-    pub fn text(at: *const c_void) -> Self {
+    /// A pointer to a string. If the next argument is a number, it may be the string's length: then there need not be a NUL.
+    pub fn text(at: *const c_void, length: Option<usize>) -> Self {
         let mut seen = Self::element(at, 0);
         let mut byte = [0];
-        while !at.is_null() && seen.long.len() < TEXT {
+        while !at.is_null() && seen.long.len() < length.unwrap_or(TEXT).min(TEXT) {
             read(at.wrapping_byte_add(seen.long.len()), &mut byte);
             if byte == [0] {
                 break;
