@@ -66,6 +66,7 @@ const SHARED: &[(&str, &str)] = &[
     ("runtime/src/replay.rs", include_str!("../../templates/fuzz/runtime/replay.rs")),
     ("runtime/src/report.rs", include_str!("../../templates/fuzz/runtime/report.rs")),
     ("runtime/src/reserved_memory.rs", include_str!("../../templates/fuzz/runtime/reserved_memory.rs")),
+    ("runtime/src/roots.rs", include_str!("../../templates/fuzz/runtime/roots.rs")),
     ("runtime/src/run_deadline.rs", include_str!("../../templates/fuzz/runtime/run_deadline.rs")),
     ("runtime/src/sequence.rs", include_str!("../../templates/fuzz/runtime/sequence.rs")),
     (

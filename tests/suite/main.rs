@@ -73,6 +73,7 @@ mod findings;
 mod fuzz_target;
 mod grades;
 mod guard;
+mod handle_blocks;
 mod handle_results;
 mod handles;
 mod harness;

@@ -36,6 +36,7 @@ pub mod record;
 pub mod replay;
 pub mod report;
 pub mod reserved_memory;
+pub mod roots;
 pub mod run_deadline;
 pub mod sequence;
 pub mod sequence_boundaries;

@@ -3,6 +3,7 @@
 
 use super::ledger::{FRESH, blocks, copy, in_program};
 use super::pieces::{BEFORE, Piece, PieceIndex};
+use super::roots::{BY_MALLOC, Holder, Memory, Root};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::{CStr, c_char};
 
@@ -19,11 +20,12 @@ const TEXT: usize = 512;
 pub struct Picture {
     /// The first pieces are the roots: handles, structs of the caller, returned pointers.
     pieces: Vec<Copied>,
-    roots: usize,
+    /// What holds each root. The piece of a root is empty if another root's piece holds it, or none.
+    roots: Vec<Holder>,
     index: PieceIndex,
     /// Freed blocks; pointers to them dangle.
     dead: PieceIndex,
-    /// The texts that roots point to, by root and offset.
+    /// The texts that handles point to, by piece and offset of the pointer.
     texts: BTreeMap<(usize, usize), Option<Vec<u8>>>,
     /// The names of the first pieces, for people; handles have none.
     names: Vec<String>,
@@ -60,11 +62,13 @@ impl Copied {
 
 impl Picture {
     /// Takes a picture: it begins with the `roots`, `known` is memory of the harness, and `texts` are the pointers to
-    /// strings: a root and an offset in it each.
-    pub fn take(roots: &[Piece], known: &[Piece], texts: &[(usize, usize)]) -> Self {
+    /// strings: a root and an offset from its beginning each.
+    pub fn take(roots: &[Root], known: &[Piece], texts: &[(usize, usize)]) -> Self {
         let blocks = blocks();
-        // The size of a handle that C allocated is known only from its block.
-        let sized = roots.iter().filter(|root| root.size > 0);
+        let sized = roots.iter().filter_map(|root| match root {
+            Root::Memory(piece) if piece.size > 0 => Some(piece),
+            Root::Memory(_) | Root::Handle(_) => None,
+        });
         let candidates: Vec<Piece> = blocks.iter().chain(known).chain(sized).copied().collect();
         // The latest block wins, because a freed address may be allocated again.
         let live = PieceIndex::of(candidates.iter().copied().enumerate().filter(|(_, piece)| piece.live));
@@ -72,13 +76,15 @@ impl Picture {
         let limits = candidates
             .iter()
             .fold((usize::MAX, 0), |(low, high), p| (low.min(p.at - BEFORE.min(p.at)), high.max(p.at + p.size)));
-        let mut pieces: Vec<Copied> = Vec::new();
+        let dead = PieceIndex::of(blocks.iter().copied().filter(|block| !block.live).enumerate());
+        let memory = Memory { candidates: &candidates, live: &live, dead: &dead };
+        let (mut wholes, mut holders): (Vec<Piece>, Vec<Holder>) = (Vec::new(), Vec::new());
         for root in roots {
-            // Memory that C allocated has the size of its block.
-            let whole = live.last(root.at).map(|found| candidates[found]);
-            let piece = whole.filter(|whole| whole.at == root.at).unwrap_or(*root);
-            pieces.push(Copied::of(piece, false, limits));
+            let (whole, holder) = memory.holder(*root, &wholes);
+            wholes.push(whole);
+            holders.push(holder);
         }
+        let mut pieces: Vec<Copied> = wholes.into_iter().map(|whole| Copied::of(whole, false, limits)).collect();
         let mut taken: BTreeSet<usize> = pieces.iter().map(|taken| taken.piece.at).collect();
         let mut at = 0;
         while at < pieces.len() {
@@ -91,12 +97,18 @@ impl Picture {
             at += 1;
         }
         let text = |&(root, offset): &(usize, usize)| {
-            Some(((root, offset), read_text(&candidates, &live, pieces[root].word(offset)?)))
+            let Holder::Piece(piece, from) = holders[root] else { return None };
+            let offset = from + offset;
+            Some(((piece, offset), read_text(&candidates, &live, pieces[piece].word(offset)?)))
         };
         let texts = texts.iter().filter_map(text).collect();
         let index = PieceIndex::of(pieces.iter().map(|taken| taken.piece).enumerate());
-        let dead = PieceIndex::of(blocks.into_iter().filter(|block| !block.live).enumerate());
-        Self { roots: roots.len(), index, dead, pieces, texts, names: Vec::new() }
+        Self { roots: holders, index, dead, pieces, texts, names: Vec::new() }
+    }
+
+    /// Whether the memory of a handle is unknown, so that nothing of it is in the picture.
+    pub fn lacks_a_handle(&self) -> bool {
+        self.roots.contains(&Holder::Unknown)
     }
 
     /// Adds names for the first pieces.
@@ -121,17 +133,57 @@ impl Picture {
         self.walked(other, true)
     }
 
+    /// Whether handles lie at different places of the same block on both sides only because C aligns them: then the place
+    /// depends on the address of the block.
+    fn is_aligned_like(&self, other: &Self, root: usize) -> bool {
+        let both = (self.roots[root], other.roots[root]);
+        let (Holder::Piece(c, from), Holder::Piece(port, also)) = both else { return false };
+        let addresses = (self.pieces[c].piece.at + from) | (other.pieces[port].piece.at + also);
+        let alignment = 1usize << addresses.trailing_zeros();
+        c == port && alignment > BY_MALLOC && from.abs_diff(also) < alignment
+    }
+
+    /// The picture in which the block of a handle begins with the handle; `None` if another handle lies before it.
+    fn without_lead(&self, root: usize) -> Option<Self> {
+        let Holder::Piece(piece, from) = self.roots[root] else { return None };
+        let mut cut = self.clone();
+        for holder in &mut cut.roots {
+            if let Holder::Piece(held, at) = holder && *held == piece {
+                *at = at.checked_sub(from)?;
+            }
+        }
+        let copied = &mut cut.pieces[piece];
+        copied.piece = Piece { at: copied.piece.at + from, size: copied.piece.size - from, ..copied.piece };
+        copied.bytes.drain(..from);
+        copied.links.retain_mut(|at| at.checked_sub(from).map(|left| *at = left).is_some());
+        let moved = |((held, at), text)| match held == piece {
+            true => Some(((held, usize::checked_sub(at, from)?), text)),
+            false => Some(((held, at), text)),
+        };
+        cut.texts = std::mem::take(&mut cut.texts).into_iter().filter_map(moved).collect();
+        cut.index = PieceIndex::of(cut.pieces.iter().map(|taken| taken.piece).enumerate());
+        Some(cut)
+    }
+
     fn walked(&self, other: &Self, strict: bool) -> Option<String> {
-        if self.roots != other.roots {
+        if self.roots.len() != other.roots.len() {
             return Some("the number of handles".into());
         }
+        if let Some(root) = (0..self.roots.len()).find(|root| self.roots[*root] != other.roots[*root]) {
+            let both = self.without_lead(root).zip(other.without_lead(root));
+            return match both.filter(|_| self.is_aligned_like(other, root)) {
+                Some((left, right)) => left.walked(&right, strict),
+                None => Some("where the handle lies".into()),
+            };
+        }
+        let roots = 0..self.roots.len();
         let mut walk = Walk {
             left: self,
             right: other,
-            pairs: (0..self.roots).map(|root| Pair { c: root, port: root, behind: None }).collect(),
-            partner: (0..self.roots).map(|root| (root, root)).collect(),
-            taken: (0..self.roots).map(|root| (root, root)).collect(),
-            followed: (0..self.roots).collect(),
+            pairs: roots.clone().map(|root| Pair { c: root, port: root, behind: None }).collect(),
+            partner: roots.clone().map(|root| (root, root)).collect(),
+            taken: roots.clone().map(|root| (root, root)).collect(),
+            followed: roots.collect(),
             later: VecDeque::new(),
             strict,
         };
@@ -186,7 +238,11 @@ impl Walk<'_> {
             offsets.push(offset);
             at = before;
         }
-        let root = self.left.names.get(self.pairs[at].c).cloned().unwrap_or_default();
+        let root = match (self.left.names.get(self.pairs[at].c), self.left.roots[self.pairs[at].c]) {
+            (Some(name), _) if !name.is_empty() => name.clone(),
+            (_, Holder::Piece(_, from)) if from > 0 => "the block of the handle".to_owned(),
+            _ => String::new(),
+        };
         if offsets.len() > LONGEST_PATH {
             let from = if root.is_empty() { "the handle" } else { root.as_str() };
             return format!("behind {} pointers from {from}, the last one at byte {}", offsets.len(), offsets[0]);
@@ -231,8 +287,7 @@ impl Walk<'_> {
         if x.iter().all(|byte| *byte == FRESH) {
             return None;
         }
-        if a < self.left.roots
-            && let (Some(Some(text)), Some(Some(other))) =
+        if let (Some(Some(text)), Some(Some(other))) =
                 (self.left.texts.get(&(a, offset)), self.right.texts.get(&(b, offset)))
         {
             // A copy outlives the caller's memory, in which the place counts, too.

@@ -10,6 +10,18 @@ pub struct Piece {
     pub live: bool,
 }
 
+impl Piece {
+    /// The address behind it.
+    pub fn end(&self) -> usize {
+        self.at + self.size
+    }
+
+    /// Whether both are the same memory.
+    pub fn is(&self, other: &Self) -> bool {
+        self.at == other.at && self.size == other.size
+    }
+}
+
 /// Pointers may point up to this many bytes before their memory: C code steps back by what it has read ahead.
 pub const BEFORE: usize = 16;
 

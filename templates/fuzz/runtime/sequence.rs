@@ -3,7 +3,7 @@
 //! Written by cargo-implfuzz.
 
 use super::codec::{Reader, Writer};
-use super::counts::NO_HANDLE;
+use super::counts::{NO_HANDLE, UNCOMPARED};
 use super::driver::Case;
 use super::guard::{self, Broke};
 use super::ledger;
@@ -231,11 +231,21 @@ fn step(plan: &'static Plan, step: &Step, side: Side, world: &mut World, trace: 
         },
     };
     let pictures = trace.steps.iter().filter(|done| done.picture.is_some()).count();
-    let picture = (is_under && effects.is_some() && pictures < PICTURES).then(|| world.picture());
+    let is_taken = is_under && effects.is_some() && pictures < PICTURES;
+    let picture = is_taken.then(|| pictured(world, side)).transpose()?;
     let made = world.live() & !before;
     let made = (made != 0).then(|| made.trailing_zeros() as u8);
     trace.steps.push(Done { entry: Some(entry), effects, picture, made, instead: world.instead() });
     Ok(true)
+}
+
+/// A picture of the handles. That of C must show all of them: what it lacks would be compared as nothing.
+fn pictured(world: &World, side: Side) -> Result<Picture, Stop> {
+    let picture = world.picture();
+    match side {
+        Side::C(_) if picture.lacks_a_handle() => Err(Stop::Broke(UNCOMPARED.into())),
+        Side::C(_) | Side::Port => Ok(picture),
+    }
 }
 
 /// Runs a whole call sequence on one side.
@@ -327,7 +337,7 @@ fn steps(
             return Ok(());
         }
     }
-    trace.last = Some(world.picture());
+    trace.last = Some(pictured(world, side)?);
     for which in world.live_ones() {
         let Some(ender) = world.ender(which, plan.enders) else { continue };
         if !step(plan, &Step::Call(ender, (ender.on)(which)), side, world, trace)? {

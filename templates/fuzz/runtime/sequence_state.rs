@@ -5,6 +5,7 @@ use super::picture::Picture;
 use super::pieces::Piece;
 use super::caller_structs::{Form, Lent};
 use super::memory::{Content, Led, Region, Returned};
+use super::roots::Root;
 use super::sequence::Entry;
 use super::sequence_input::{Feed, Source, Spoil};
 use std::any::Any;
@@ -321,18 +322,18 @@ impl World {
 
     /// A picture of all handles and the memory that they reach.
     pub fn picture(&self) -> Picture {
-        let root = |i: &Instance| Piece { at: i.at, size: self.shape.by_caller, live: true };
+        let memory = |at: usize, size: usize| Root::Memory(Piece { at, size, live: true });
+        let root = |i: &Instance| match &i.memory {
+            Some(_) => memory(i.at, self.shape.by_caller),
+            None => Root::Handle(i.at),
+        };
         let handles = self.instances.iter().filter(|i| i.live || i.memory.is_some()).map(root);
-        let lent = self.lent.iter().map(|(whole, _)| Piece {
-            at: whole.ptr() as usize,
-            size: size_of_val(whole.slice()),
-            live: true,
-        });
-        let mut roots: Vec<Piece> = handles.chain(lent).collect();
+        let lent = self.lent.iter().map(|(whole, _)| memory(whole.ptr() as usize, size_of_val(whole.slice())));
+        let mut roots: Vec<Root> = handles.chain(lent).collect();
         let mut names = vec![String::new(); roots.len()];
         let texts = (0..roots.len()).flat_map(|root| self.shape.texts.iter().map(move |offset| (root, *offset)));
         let texts: Vec<(usize, usize)> = texts.collect();
-        roots.push(Piece { at: (&raw const self.result) as usize, size: size_of_val(&self.result), live: true });
+        roots.push(memory((&raw const self.result) as usize, size_of_val(&self.result)));
         names.push("the returned pointer".to_owned());
         Picture::take(&roots, &self.known, &texts).named(names)
     }

@@ -12,6 +12,7 @@ use super::pieces::Piece;
 use super::memory::Region;
 use super::record::Record;
 use super::report::Parts;
+use super::roots::Root;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -222,7 +223,7 @@ impl Ground {
         let plain = self.plain().into_iter().map(Option::unwrap_or_default).collect();
         let words = Piece { at: self.pointers.as_ptr() as usize, size: self.pointers.len() * 8, live: true };
         let others = self.lent.iter().filter(|lent| !lent.plain).map(|lent| lent.piece);
-        let roots: Vec<Piece> = std::iter::once(words).chain(others).collect();
+        let roots: Vec<Root> = std::iter::once(words).chain(others).map(Root::Memory).collect();
         let known: Vec<Piece> = self.lent.iter().map(|lent| lent.piece).collect();
         let numbered = self.lent.iter().enumerate().filter(|(_, lent)| !lent.plain);
         let names = numbered.map(|(number, _)| format!("memory {}", number + 1));
