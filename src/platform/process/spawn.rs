@@ -6,7 +6,7 @@ use super::output::Limits;
 use super::sandbox::Prepared;
 use crate::error::{Error, ErrorKind, Result};
 use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, set_parent_process_death_signal, setrlimit};
 use std::io::{PipeReader, PipeWriter};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
@@ -103,11 +103,16 @@ impl Limits {
             (Resource::Fsize, self.file_size),
             (Resource::Cpu, self.cpu_seconds),
             (Resource::As, self.addresses),
-            (Resource::Stack, self.stack),
             (Resource::Core, self.no_core.then_some(0)),
         ];
         for (resource, most) in limits.into_iter().filter(|(_, most)| most.is_some()) {
             setrlimit(resource, Rlimit { current: most, maximum: most })?;
+        }
+        if let Some(stack) = self.stack {
+            // The harness raises it where it needs more for itself.
+            let maximum = getrlimit(Resource::Stack).maximum;
+            let current = maximum.map_or(stack, |most| most.min(stack));
+            setrlimit(Resource::Stack, Rlimit { current: Some(current), maximum })?;
         }
         Ok(())
     }

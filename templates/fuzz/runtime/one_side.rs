@@ -97,8 +97,29 @@ fn done(function: &dyn Function, args: &dyn Any, effects: &dyn Any, shown: bool)
     End::Done(function.record(effects), shown.then(told))
 }
 
-fn oracle(function: &dyn Function, input: &[u8], shown: bool) -> End {
+/// The stack of the harness, bytes.
+const ROOMY: libc::rlim_t = 64 << 20;
+
+/// Decodes an input with more stack than a call of a side gets: large structs move through it. Of what was used the kernel
+/// takes nothing back, so that the call may have as much.
+fn args(function: &dyn Function, input: &[u8]) -> Box<dyn Any> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: writes to the struct, and sets a number for this process.
+    let raised = unsafe {
+        libc::getrlimit(libc::RLIMIT_STACK, &mut limit) == 0
+            && limit.rlim_cur < ROOMY
+            && libc::setrlimit(libc::RLIMIT_STACK, &libc::rlimit { rlim_cur: ROOMY.min(limit.rlim_max), ..limit }) == 0
+    };
     let args = function.args(input);
+    if raised {
+        // SAFETY: as above.
+        unsafe { libc::setrlimit(libc::RLIMIT_STACK, &limit) };
+    }
+    args
+}
+
+fn oracle(function: &dyn Function, input: &[u8], shown: bool) -> End {
+    let args = args(function, input);
     if !function.admits(&*args) {
         return End::Rejected(PRECONDITION.into());
     }
@@ -116,7 +137,7 @@ fn overwrite_stack() {
 }
 
 fn subject(function: &dyn Function, input: &[u8], shown: bool) -> End {
-    let args = function.args(input);
+    let args = args(function, input);
     guard::choose_errno(input);
     overwrite_stack();
     let ended = call_time_limit::watched(|| catch_unwind(AssertUnwindSafe(|| function.subject(&*args))));
