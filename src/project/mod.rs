@@ -229,8 +229,10 @@ impl Project {
             let name: String =
                 name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
             let name = name.trim_matches('-').to_owned();
-            let usable = name.starts_with(|c: char| c.is_ascii_alphabetic());
+            // A keyword names no crate.
+            let usable = syn::parse_str::<syn::Ident>(&name.replace('-', "_")).is_ok();
             if usable
+                && name.starts_with(|c: char| c.is_ascii_alphabetic())
                 && !matches!(
                     name.as_str(),
                     "core" | "std" | "alloc" | "test" | "libc" | "libfuzzer-sys" | "cc"

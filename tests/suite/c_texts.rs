@@ -119,3 +119,11 @@ fn a_fuzz_target_that_does_not_compile_stops_no_other_function() {
     verify(&repo, "twice").ok();
     repo.run(&["verify", "ring_used"]).shows("no function `target`");
 }
+
+#[test]
+fn a_repository_may_be_called_like_a_keyword() {
+    let repo = Repo::empty();
+    repo.write("in/sum.c", "unsigned twice(unsigned x) { return x * 2; }\n");
+    repo.run(&["-C", "in", "init"]).ok();
+    assert!(repo.read("in/rust/Cargo.toml").contains("port-in"));
+}
