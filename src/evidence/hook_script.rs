@@ -142,10 +142,12 @@ fn script(program: &Path, lines: &BTreeSet<String>) -> String {
          tool=cargo-implfuzz\n\
          command -v \"$tool\" >/dev/null 2>&1 || tool={program}\n\
          check() {{\n    \
-             if [ ! -e \"$1/implfuzz.toml\" ] && ! git cat-file -e \":$2implfuzz.toml\" 2>/dev/null; then\n        \
-                 git cat-file -e \"HEAD:$2implfuzz.toml\" 2>/dev/null || return 0\n        \
-                 echo \"pre-commit: this commit takes $2implfuzz.toml away, and nothing checks the port then; git commit --no-verify does so\" >&2\n        \
-                 exit 1\n    \
+             if ! git cat-file -e \":$2implfuzz.toml\" 2>/dev/null; then\n        \
+                 if git cat-file -e \"HEAD:$2implfuzz.toml\" 2>/dev/null; then\n            \
+                     echo \"pre-commit: this commit takes $2implfuzz.toml away, and nothing checks the port then; git commit --no-verify does so\" >&2\n            \
+                     exit 1\n        \
+                 fi\n        \
+                 [ -e \"$1/implfuzz.toml\" ] || return 0\n    \
              fi\n    \
              command -v \"$tool\" >/dev/null 2>&1 || {{\n        \
                  echo 'pre-commit: there is no cargo-implfuzz: in its checkout, cargo install --locked --path . installs it; or git commit --no-verify' >&2\n        \

@@ -199,8 +199,16 @@ impl Campaign {
             let last = bytes.get(told.alone.len()).or(bytes.last());
             // What earlier inputs left may have filled the memory.
             if let Some(input) = last.filter(|_| output.stderr_text().contains(MEMORY_LIMIT))
-                && self.alone(&Subject::Port, &[input], ALL, interrupt)?.1.alone_done
+                && let (_, again) = self.alone(&Subject::Port, &[input], ALL, interrupt)?
+                && again.alone_done
             {
+                let record = accepted.get(told.alone.len()).or(accepted.last()).map(|(_, record)| record);
+                let differs =
+                    record.zip(again.alone.first()).and_then(|(c, port)| difference(c, &port.outcome));
+                if let Some(differs) = differs {
+                    apart.finding = Some(self.finding(differs, input, interrupt)?);
+                    return Ok(());
+                }
                 let ran = told.alone.len();
                 apart.unfinished =
                     Some(format!("the port's process reached the memory limit after {ran} inputs"));

@@ -38,19 +38,35 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// Whether all builds had this text of the function's module, one text of each module of the ports that it calls, and C
-    /// text of this hash for it.
+    /// Whether all builds had this text of the function's module, the tree's text of each module of the ports that it calls,
+    /// and C text of this hash for it, which is that of the analysis.
     pub fn was_built_from(&self, planned: &FunctionPlan, module: &str, c: &str) -> Result<bool> {
         let names = self.names()?;
         let called = self.ports_called(planned)?;
         let called = called.iter().filter_map(|name| names.functions.get(name.as_str()));
         let called: BTreeSet<&str> = called.map(|other| other.function.module.as_str()).collect();
+        if !self.is_c_as_read(planned, c)? {
+            return Ok(false);
+        }
         let built = self.built.borrow();
         let own = built.modules.get(&planned.function.module);
-        let is_one = |module: &str| built.modules.get(module).is_none_or(|texts| texts.len() <= 1);
+        let is_one = |module: &str| {
+            let now = self.project.module(module).map(|module| sha256(module.text())).unwrap_or_default();
+            built.modules.get(module).is_none_or(|texts| texts.iter().all(|text| *text == now))
+        };
         Ok(own.is_none_or(|texts| texts.iter().all(|text| text == module))
             && called.into_iter().all(is_one)
             && built.c.values().all(|side| side.hash(&planned.function) == c))
+    }
+
+    /// Whether this hash of a function's C text is that of the analysis, which knows what the text leads to.
+    pub fn is_c_as_read(&self, planned: &FunctionPlan, c: &str) -> Result<bool> {
+        Ok(self.c_side()?.hash(&planned.function) == c)
+    }
+
+    /// Whether a build had other C text than the analysis.
+    pub(super) fn had_other_c(&self) -> bool {
+        !self.built.borrow().c.is_empty()
     }
 
     /// Forgets which texts earlier builds had.

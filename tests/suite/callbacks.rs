@@ -226,12 +226,16 @@ const PUT_PIECE: &str = "let bytes = n.to_le_bytes();
 const PUT_NOTE: &str = "let text = if n < 0 { c\"below\" } else { c\"above\" };
     unsafe { out.unwrap()(text.as_ptr(), n) }";
 
+const PUT_LEVEL: &str = "let text = if n < 0 { c\"low\" } else { c\"high\" };
+    unsafe { out.unwrap()(text.as_ptr(), n & 1) }";
+
 const PIECES: &[(&str, &str)] = &[
     ("collect", COLLECT),
     ("put_dec", PUT_DEC),
     ("put_nul", PUT_NUL),
     ("put_piece", PUT_PIECE),
     ("put_note", PUT_NOTE),
+    ("put_level", PUT_LEVEL),
 ];
 
 const WRONG_PIECES: &[(&str, &str, &str, &str)] = &[
@@ -241,6 +245,8 @@ const WRONG_PIECES: &[(&str, &str, &str, &str)] = &[
     ("put_nul", "n >> 8 & 0xff", "n >> 9 & 0xff", "call 1 of `out`"),
     ("put_piece", "n.to_le_bytes()", "(n ^ 0x300).to_le_bytes()", "call 1 of `out`"),
     ("put_note", "c\"above\"", "c\"abovE\"", "call 1 of `out`"),
+    // The number behind the text is smaller than its length.
+    ("put_level", "c\"high\"", "c\"higH\"", "call 1 of `out`"),
     // What a callback gets from a port is read under the sanitizer.
     (
         "put_dec",

@@ -162,6 +162,10 @@ fn a_repository_with_several_ports_checks_each_of_them_on_branches_that_have_it(
         blocked(&repo, &["twice: unjudged"]);
         git(&repo, &["reset", "-q", "--hard"]).ok();
     }
+    // What takes the settings away takes the check away.
+    git(&repo, &["rm", "-q", "--cached", "a/implfuzz.toml"]).ok();
+    blocked(&repo, &["takes a/implfuzz.toml away"]);
+    git(&repo, &["reset", "-q", "--hard"]).ok();
     // A branch without the ports has nothing to check.
     git(&repo, &["checkout", "-q", "--orphan", "pages"]).ok();
     git(&repo, &["rm", "-q", "-r", "-f", "."]).ok();

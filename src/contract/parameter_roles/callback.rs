@@ -229,9 +229,12 @@ fn seen(name: &Ident, ty: &CType, next: Option<(&Ident, &CType)>) -> TokenStream
     let TypeKind::Pointer(target) = &ty.kind else { return quote!(crate::erased::seen(#name)) };
     let seen = match &target.kind {
         TypeKind::Int { plain_char: true, .. } if target.is_const => {
-            // A negative number is no length.
-            let length = next.map_or(quote!(None), |(length, _)| quote!(usize::try_from(#length).ok()));
-            quote!(Seen::text(#name, #length))
+            match next {
+                Some((length, next)) if is_size(next) => quote!(Seen::text(#name, Some(#length as usize))),
+                // It may be a length or anything else: then there is a NUL.
+                Some(_) => quote!(Seen::text(#name, Some(Seen::readable(#name)))),
+                None => quote!(Seen::text(#name, None)),
+            }
         }
         TypeKind::Int { .. } | TypeKind::Float { .. } if target.is_const => {
             let of = erased(target);
@@ -260,7 +263,11 @@ fn leads_to_bytes(ty: &CType) -> bool {
 /// Whether this integer behind a pointer to bytes is their number. An `int` may be anything, as may what follows a string.
 fn is_length_of(integer: &CType, bytes: &CType) -> bool {
     let is_text = bytes.target().is_some_and(|target| target.is_const && target.is_char());
-    !is_text && integer.spelling.split_whitespace().any(|word| word == "size_t")
+    !is_text && is_size(integer)
+}
+
+fn is_size(integer: &CType) -> bool {
+    integer.spelling.split_whitespace().any(|word| word == "size_t")
 }
 
 fn is_integer(ty: &CType) -> bool {

@@ -206,7 +206,8 @@ impl Judging<'_, '_> {
                             self.keep_c_fault(planned, found, None)?;
                         }
                         // What could not be run now may be run at another time, and C may have changed.
-                        let is_passing = ran.did_not_start || judge.changed_c()?.is_some();
+                        let is_passing =
+                            ran.did_not_start || judge.had_other_c() || judge.changed_c()?.is_some();
                         let adequacy = adequacy(planned, &made, ran);
                         let about = about(judge, planned)?;
                         if !adequacy.is_out_of_time() && !is_passing {

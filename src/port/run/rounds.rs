@@ -213,7 +213,15 @@ impl Rounds<'_> {
         let Inquiry { models, interrupt, reporter, .. } = self.inquiry;
         let judge = Judge::new(project, interrupt);
         let mut judging = Judging { judge: &judge, store, reporter, run: Some(models.id) };
-        rejudge_callers::settle(&mut judging, &mut results)?;
+        match rejudge_callers::settle(&mut judging, &mut results) {
+            // C has changed meanwhile: what that concerns stays stale, and the results of the run stand.
+            Err(error) if error.kind() == ErrorKind::C => {
+                let text = format!("callers of new ports are not judged again: {error}");
+                let help = Some("cargo implfuzz verify --stale".to_owned());
+                judging.reporter.event(Event::Warning { text, help });
+            }
+            settled => settled?,
+        }
         let all: Vec<&FunctionPlan> = project.planned.iter().collect();
         let overview = Overview::of(project, store, &verify::known(project, store, &all)?)?;
         let is_budget = self.drivers.as_ref().is_some_and(|drivers| drivers.is_budget);

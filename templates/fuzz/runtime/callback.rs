@@ -86,7 +86,13 @@ impl Seen {
         Self { place: element.place, ..Self::value(kind, element.held.as_ptr()) }
     }
 
-    /// A pointer to a string. If the next argument is a number, it may be the string's length: then there need not be a NUL.
+    /// How many bytes may be read there, of those that are compared.
+    pub fn readable(at: *const c_void) -> usize {
+        // SAFETY: nothing is read there.
+        unsafe { implfuzz_readable(at, TEXT) }
+    }
+
+    /// A pointer to a string: up to its NUL, or to the end of this many bytes.
     pub fn text(at: *const c_void, length: Option<usize>) -> Self {
         let mut seen = Self::element(at, 0);
         let mut byte = [0];

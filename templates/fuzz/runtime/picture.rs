@@ -143,9 +143,14 @@ impl Picture {
         c == port && alignment > BY_MALLOC && from.abs_diff(also) < alignment
     }
 
-    /// The picture in which the block of a handle begins with the handle; `None` if another handle lies before it.
+    /// The picture in which the block of a handle begins with the first handle in it.
     fn without_lead(&self, root: usize) -> Option<Self> {
-        let Holder::Piece(piece, from) = self.roots[root] else { return None };
+        let Holder::Piece(piece, _) = self.roots[root] else { return None };
+        let in_block = self.roots.iter().filter_map(|holder| match holder {
+            Holder::Piece(held, at) if *held == piece => Some(*at),
+            _ => None,
+        });
+        let from = in_block.min()?;
         let mut cut = self.clone();
         for holder in &mut cut.roots {
             if let Holder::Piece(held, at) = holder && *held == piece {

@@ -4,7 +4,7 @@
 use super::ledger::in_program;
 use super::pieces::{Piece, PieceIndex};
 
-/// Every block of `malloc` begins at a multiple of this.
+/// Every block of `malloc` begins at a multiple of this. Memory of the harness may begin elsewhere.
 pub(super) const BY_MALLOC: usize = 16;
 
 /// Where a picture begins.
@@ -21,7 +21,7 @@ pub enum Root {
 pub(super) enum Holder {
     /// The piece with this number, and the offset in it.
     Piece(usize, usize),
-    /// The program itself: a constant of the library.
+    /// The program itself: a constant of the library, since contracts admit no variable.
     Program,
     /// A block that was freed.
     Freed,

@@ -47,3 +47,6 @@ int put_piece(unsigned n, int (*out)(void *ctx, const uint8_t *data, size_t len)
 
 /* A text, and a number that is not its length. */
 void put_note(int n, void (*out)(const char *text, int code)) { out(n < 0 ? "below" : "above", n); }
+
+/* The same with small numbers. */
+void put_level(int n, void (*out)(const char *text, int level)) { out(n < 0 ? "low" : "high", n & 1); }

@@ -96,7 +96,9 @@ impl<'p> FunctionPort<'p> {
         let now = self.fingerprint(session)?;
         // The run has read both, and runs the harness as it was.
         let before = &self.beginning.fingerprint;
-        if (&before.c, &before.contract, &before.harness) != (&now.c, &now.contract, &now.harness) {
+        let is_read = session.judge.is_c_as_read(self.planned, &now.c)?;
+        if !is_read || (&before.c, &before.contract, &before.harness) != (&now.c, &now.contract, &now.harness)
+        {
             self.trouble =
                 "its C code, contract or harness changed while it was ported; start the same command again"
                     .into();
