@@ -292,7 +292,11 @@ impl Reader<'_, '_> {
             let tree = &tree[start..];
             let Some(first) = tree.first() else { continue };
             let (own, read) = path(tree);
-            let full = [prefix, &own].concat();
+            let mut full = [prefix, &own].concat();
+            // `libc::{self}` is `libc`.
+            if full.len() > 1 && full.last().is_some_and(|last| last == "self") {
+                full.pop();
+            }
             let after = &tree[read..];
             let after = &after[after.iter().take_while(|token| is_colon(token)).count()..];
             match after.first() {

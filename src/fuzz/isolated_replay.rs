@@ -100,7 +100,7 @@ impl Campaign {
     }
 
     fn replayed(&self, shipped: Option<&Shipped>, interrupt: &Interrupt) -> Result<Apart> {
-        drop(fs::remove_file(self.compared()));
+        self.forget_compared();
         let inputs = self.known_inputs()?;
         let mut apart = Apart { inputs: inputs.len(), ..Apart::default() };
         let all: Vec<&Vec<u8>> = inputs.iter().collect();
@@ -144,26 +144,8 @@ impl Campaign {
         };
         let mut apart = Apart::default();
         own.port_alone(&all, &mut apart, interrupt)?;
-        let compared: Vec<&Vec<u8>> = all.iter().map(|(input, _)| *input).collect();
-        fs::write(self.compared(), framed(&compared))?;
+        self.keep_compared(&all.iter().map(|(input, _)| *input).collect::<Vec<_>>())?;
         Ok(apart)
-    }
-
-    /// The file with the inputs on which the port as it ships was last compared with C.
-    fn compared(&self) -> PathBuf {
-        self.work.join("compared")
-    }
-
-    /// The inputs on which the port as it ships was last compared with C; `None` if it was not.
-    pub fn compared_inputs(&self) -> Option<Vec<Vec<u8>>> {
-        let bytes = fs::read(self.compared()).ok()?;
-        let (mut rest, mut inputs) = (bytes.as_slice(), Vec::new());
-        while let Some((length, behind)) = rest.split_first_chunk() {
-            let (input, behind) = behind.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-            inputs.push(input.to_vec());
-            rest = behind;
-        }
-        Some(inputs)
     }
 
     /// What differs where the C original and the port run alone on one input.

@@ -10,6 +10,7 @@ pub mod parallel;
 pub mod attribution;
 mod libfuzzer_process;
 pub mod campaign;
+mod compared_inputs;
 mod run_campaign;
 pub mod confirm;
 pub mod exhaustive;

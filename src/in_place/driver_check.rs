@@ -11,7 +11,7 @@ use crate::in_place::build_site::BuildSite;
 use crate::libc_facts::{Effect, effect, opens};
 use crate::platform::process::time_limits;
 use crate::symbol::STREAMS;
-use camino::{Utf8Component, Utf8Path};
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 use std::collections::BTreeSet;
 
@@ -24,8 +24,8 @@ const WORDS: [&str; 11] = [
 const DIRECTIVES: [&str; 11] =
     ["include", "define", "undef", "if", "ifdef", "ifndef", "elif", "else", "endif", "error", "warning"];
 
-/// What the text of a driver may not say; nothing if it may be compiled.
-pub fn refused(driver: &Utf8Path, text: &str) -> Option<String> {
+/// What the text of a driver of the repository at `root` may not say; nothing if it may be compiled.
+pub fn refused(root: &Utf8Path, driver: &Utf8Path, text: &str) -> Option<String> {
     let surface = Surface::of(text.as_bytes());
     if let Some(word) = WORDS.iter().find(|word| surface.words.contains(**word)) {
         return Some(format!("a driver may not use `{word}`"));
@@ -36,22 +36,29 @@ pub fn refused(driver: &Utf8Path, text: &str) -> Option<String> {
     if let Some(other) = surface.directives.iter().find(|one| !DIRECTIVES.contains(&one.as_str())) {
         return Some(format!("a driver may not use `#{other}`"));
     }
-    let wrong = surface.includes.iter().find(|include| !is_below(driver, include))?;
+    let wrong = surface.includes.iter().find(|include| !is_below(root, driver, include))?;
     Some(format!(
         "a driver may not include {wrong}: only headers of the repository and of the system, by name"
     ))
 }
 
-/// Whether an include stays in the repository or in the compiler's folders.
-fn is_below(driver: &Utf8Path, include: &str) -> bool {
+/// Whether an include stays in the repository or in the compiler's folders. Files whose names begin with a dot are no headers.
+fn is_below(root: &Utf8Path, driver: &Utf8Path, include: &str) -> bool {
     let inner = include.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     let system = include.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
-    let (path, mut depth) = match (inner, system) {
-        (Some(path), _) => (path, driver.parent().map_or(0, |folder| folder.components().count())),
-        (None, Some(path)) => (path, 0),
-        (None, None) => return false,
-    };
-    Utf8Path::new(path).components().all(|part| match part {
+    let Some(path) = inner.or(system).map(Utf8Path::new) else { return false };
+    let is_hidden = path.file_name().is_none_or(|name| name.starts_with('.'));
+    // Where it is not beside the driver, the compiler looks in the root.
+    let beside = driver.parent().unwrap_or(Utf8Path::new(""));
+    let is_beside =
+        || inner.is_some() && goes_down(path, beside) && root.join(plain(&beside.join(path))).is_file();
+    !is_hidden && (goes_down(path, Utf8Path::new("")) || is_beside())
+}
+
+/// Whether a path from this folder stays below the root.
+fn goes_down(path: &Utf8Path, folder: &Utf8Path) -> bool {
+    let mut depth = folder.components().count();
+    path.components().all(|part| match part {
         Utf8Component::Normal(_) => {
             depth += 1;
             true
@@ -62,6 +69,18 @@ fn is_below(driver: &Utf8Path, include: &str) -> bool {
             true
         }
         Utf8Component::ParentDir | Utf8Component::RootDir | Utf8Component::Prefix(_) => false,
+    })
+}
+
+/// A path without `.` and `x/..`, by its spelling: the folder of a new driver may not be there yet.
+fn plain(path: &Utf8Path) -> Utf8PathBuf {
+    path.components().fold(Utf8PathBuf::new(), |mut plain, part| {
+        match part {
+            Utf8Component::ParentDir => drop(plain.pop()),
+            Utf8Component::CurDir => {}
+            other => plain.push(other),
+        }
+        plain
     })
 }
 
@@ -116,13 +135,19 @@ mod tests {
     use super::*;
 
     fn why(text: &str) -> Option<String> {
-        refused(Utf8Path::new("fuzz/d.c"), text)
+        let dir = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(dir.path()).unwrap().join("library");
+        for file in ["include/a.h", "../secret", ".env"] {
+            let path = root.join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        refused(&root, Utf8Path::new("fuzz/d.c"), text)
     }
 
     #[test]
     fn a_plain_driver_is_compiled() {
-        let text =
-            "#include <stdint.h>\n#include \"../include/a.h\"\n#define N 3\nint f(void) { return N; }\n";
+        let text = "#include <stdint.h>\n#include \"../include/a.h\"\n#include \"include/a.h\"\n#define N 3\nint f(void) { return N; }\n";
         assert_eq!(why(text), None);
     }
 
@@ -131,6 +156,9 @@ mod tests {
         for (text, told) in [
             ("#include \"/etc/passwd\"\n", "/etc/passwd"),
             ("#include \"../../secret\"\n", "../../secret"),
+            // Beside the root, which is on the include path.
+            ("#include \"../secret\"\n", "../secret"),
+            ("#include \"../.env\"\n", "../.env"),
             ("#include <../a>\n", "<../a>"),
             ("#define X \"/etc/passwd\"\n#include X\n", "X"),
             ("void f(void) { __asm__(\"syscall\"); }", "__asm__"),

@@ -54,7 +54,8 @@ impl Index {
         let texts: Vec<TokenText> =
             file.items.iter().map(|item| TokenText::of(item.to_token_stream())).collect();
         let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
-        for (index, item) in file.items.iter().enumerate().filter(|(_, item)| !is_public_fn(item)) {
+        let is_named = |item: &syn::Item| !is_public_fn(item) && !is_for_tests(item);
+        for (index, item) in file.items.iter().enumerate().filter(|(_, item)| is_named(item)) {
             let names = match calls_macro(item) {
                 true => what_macros_say(item, file),
                 false => declares(item),
@@ -199,6 +200,11 @@ fn is_glob(item: &syn::Item) -> bool {
     matches!(item, syn::Item::Use(u) if use_leaves(u).iter().any(|leaf| leaf.glob))
 }
 
+/// Whether it is in no build of a port.
+fn is_for_tests(item: &syn::Item) -> bool {
+    matches!(item, syn::Item::Mod(module) if nonlocal_items::is_test(&module.attrs))
+}
+
 /// The names by which code can refer to an item. An `impl` has the names in its head, a `use` the names that it
 /// brings into scope. Traits and their `impl`s also have the names of their members, because `x.bit()` names
 /// neither the trait nor the type.
@@ -313,6 +319,9 @@ mod tests {
             .replace("pub fn f", "/// Doc.\n#[doc = \"x\"]\npub fn f")
             .replace("fn deep(x: u32) -> u32 {", "/** d */ fn deep(x:u32)->u32{ //! inner\n");
         assert_eq!(hash(BASE), hash(&relaid));
+        // No build of a port has its tests, whatever words they share with it.
+        let tested = format!("{BASE}\n#[cfg(test)]\nmod tests {{ fn deep() {{}} fn s() {{}} }}\n");
+        assert_eq!(hash(BASE), hash(&tested));
     }
 
     #[test]

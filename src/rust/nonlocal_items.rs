@@ -137,8 +137,10 @@ fn hides_items(tokens: TokenStream, items: &[syn::Item]) -> bool {
             _ => true,
         },
         TokenTree::Ident(word) if word == "include" => is_mark(list.get(at + 1), '!'),
+        // A kind of fragment: `$name:vis`.
+        TokenTree::Ident(word) if word == "vis" => at > 0 && is_mark(list.get(at - 1), ':'),
         TokenTree::Ident(word) => {
-            ["mod", "extern", "macro_rules", "trait", "pub", "vis"].iter().any(|it| word == it)
+            ["mod", "extern", "macro_rules", "trait", "pub"].iter().any(|it| word == it)
         }
         _ => false,
     })

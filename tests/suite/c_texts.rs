@@ -121,6 +121,15 @@ fn a_fuzz_target_that_does_not_compile_stops_no_other_function() {
 }
 
 #[test]
+fn a_persons_functions_stay_even_if_they_look_like_stubs() {
+    let repo = Repo::initialised();
+    let own = "\npub fn fail() -> ! {\n    panic!(\"a person wrote this\")\n}\n";
+    repo.write(MODULE, &(repo.read(MODULE) + own));
+    repo.run(&["init"]).ok();
+    assert!(repo.read(MODULE).contains(own), "{}", repo.read(MODULE));
+}
+
+#[test]
 fn a_repository_may_be_called_like_a_keyword() {
     let repo = Repo::empty();
     repo.write("in/sum.c", "unsigned twice(unsigned x) { return x * 2; }\n");

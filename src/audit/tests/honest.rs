@@ -41,6 +41,21 @@ const fn make_table() -> [u32; 256] {
 }
 
 #[test]
+fn imports_of_a_module_itself_and_words_that_macros_know() {
+    accepted(
+        SIGNATURE,
+        "
+fn kit_crc32(crc: u32, buf: Option<&[u8]>) -> u32 {
+    use core::mem::{self, size_of};
+    let vis = [false; 4];
+    assert!(!vis[crc as usize & 3] && vec![vis; 2].len() == 2);
+    crc ^ mem::take(&mut (buf.map_or(0, <[u8]>::len) as u32)) ^ size_of::<u32>() as u32
+}
+",
+    );
+}
+
+#[test]
 fn iterator_chains_and_closures() {
     accepted(
         SIGNATURE,

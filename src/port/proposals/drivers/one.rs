@@ -221,7 +221,7 @@ impl Writer<'_> {
     ) -> Result<Trying> {
         let function = &self.project.library.functions[goal.function];
         let file = trials.new_file(function.name.as_str());
-        if let Some(why) = refused(&file, text) {
+        if let Some(why) = refused(self.project.root()?, &file, text) {
             return Ok(Trying::Rejected(Fault::DoesNotRun, why));
         }
         let model = self.models.name(WRITER, 0);
