@@ -132,7 +132,7 @@ impl Hook {
     }
 }
 
-/// A script that checks the target repositories of these lines. A branch may lack one: then there is nothing to check.
+/// A script that checks the target repositories of these lines. On a branch that lacks one, there is nothing to check.
 fn script(program: &Path, lines: &BTreeSet<String>) -> String {
     let program = quoted(program);
     let head = format!(
@@ -144,7 +144,7 @@ fn script(program: &Path, lines: &BTreeSet<String>) -> String {
          check() {{\n    \
              if ! git cat-file -e \":$2implfuzz.toml\" 2>/dev/null; then\n        \
                  if git cat-file -e \"HEAD:$2implfuzz.toml\" 2>/dev/null; then\n            \
-                     echo \"pre-commit: this commit takes $2implfuzz.toml away, and nothing checks the port then; git commit --no-verify does so\" >&2\n            \
+                     echo \"pre-commit: this commit removes $2implfuzz.toml, without which nothing checks the port; to remove it, git commit --no-verify\" >&2\n            \
                      exit 1\n        \
                  fi\n        \
                  [ -e \"$1/implfuzz.toml\" ] || return 0\n    \

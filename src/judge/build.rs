@@ -191,8 +191,8 @@ impl<'p> Judge<'p> {
         Ok(overlay)
     }
 
-    /// With the hash of the C files behind the list of units. Cargo compiles C anew where a file is younger than its last
-    /// build; an older one, as archives and `cp -p` leave it, must not be missed.
+    /// Adds the hash of the C files to the list of units. Cargo compares only times, so it would miss an edited file that is
+    /// older than the last build, as archives and `cp -p` leave it.
     fn with_c_files(&self, replaced: &[(PathBuf, String)]) -> Result<Vec<(PathBuf, String)>> {
         let mut all = replaced.to_vec();
         let list = Path::new("c_units.rs");

@@ -1,5 +1,5 @@
-//! Which texts the builds of a run had. Files may change while it works, and change back: what ran then was something else
-//! than what stands in the tree before and behind it.
+//! Which texts the builds of a run had. A file may change during the run and change back, so that a build has another text
+//! than the tree has before and after it.
 
 use super::Judge;
 use super::c_side::CSide;

@@ -200,7 +200,7 @@ fn is_glob(item: &syn::Item) -> bool {
     matches!(item, syn::Item::Use(u) if use_leaves(u).iter().any(|leaf| leaf.glob))
 }
 
-/// Whether it is in no build of a port.
+/// Whether an item is for tests alone, so that no build of a port has it.
 fn is_for_tests(item: &syn::Item) -> bool {
     matches!(item, syn::Item::Mod(module) if nonlocal_items::is_test(&module.attrs))
 }

@@ -73,7 +73,7 @@ fn a_module_whose_c_file_has_another_name_now_is_no_port() {
     repo.replace("rust/src/add.rs", "unimplemented!(\"scaled\")", "x.wrapping_mul(2)");
     verify(&repo, "scaled").ok();
     repo.run(&["check"]).ok();
-    // The old file stands there yet, and nobody compiles it.
+    // The old file is still there, but no build has it.
     repo.replace("rust/src/add.rs", "x.wrapping_mul(2)", "x.wrapping_mul(3)");
     repo.run(&["check"]).code(11).shows("scaled").shows("the Rust text");
 }

@@ -164,7 +164,7 @@ fn a_repository_with_several_ports_checks_each_of_them_on_branches_that_have_it(
     }
     // What takes the settings away takes the check away.
     git(&repo, &["rm", "-q", "--cached", "a/implfuzz.toml"]).ok();
-    blocked(&repo, &["takes a/implfuzz.toml away"]);
+    blocked(&repo, &["this commit removes a/implfuzz.toml"]);
     git(&repo, &["reset", "-q", "--hard"]).ok();
     // A branch without the ports has nothing to check.
     git(&repo, &["checkout", "-q", "--orphan", "pages"]).ok();

@@ -231,7 +231,7 @@ fn seen(name: &Ident, ty: &CType, next: Option<(&Ident, &CType)>) -> TokenStream
         TypeKind::Int { plain_char: true, .. } if target.is_const => {
             match next {
                 Some((length, next)) if is_size(next) => quote!(Seen::text(#name, Some(#length as usize))),
-                // It may be a length or anything else: then there is a NUL.
+                // Another integer may mean anything: the text ends at its NUL.
                 Some(_) => quote!(Seen::text(#name, Some(Seen::readable(#name)))),
                 None => quote!(Seen::text(#name, None)),
             }

@@ -205,7 +205,7 @@ impl Judging<'_, '_> {
                         if let Some(found) = ran.c_fault.as_ref().filter(|_| faults == Faults::Kept) {
                             self.keep_c_fault(planned, found, None)?;
                         }
-                        // What could not be run now may be run at another time, and C may have changed.
+                        // A harness that did not start may start next time. And C may have changed.
                         let is_passing =
                             ran.did_not_start || judge.had_other_c() || judge.changed_c()?.is_some();
                         let adequacy = adequacy(planned, &made, ran);

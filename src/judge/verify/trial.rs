@@ -190,7 +190,7 @@ impl<'p> Trial<'p> {
         self.decided.as_ref().is_none_or(|outcome| outcome.grade == Grade::Unverifiable)
     }
 
-    /// Whether all builds until now had what stood in the tree before them: it may have been something else for a while.
+    /// Whether all builds so far had the texts that the tree had before them: a text may change and change back.
     fn was_built(&self, judge: &Judge) -> Result<bool> {
         let Some(subject) = &self.subject else { return Ok(false) };
         judge.was_built_from(self.planned, &subject.module, &subject.fingerprint.c)
@@ -245,8 +245,8 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// The judgement where the tree has something else than what was judged. An input on which that differed from C stays: it
-    /// differs again where that comes back.
+    /// The judgement if the tree has changed meanwhile. An input that refuted the judged text stays, because that text may
+    /// come back.
     fn changed_meanwhile(&self, ran: Option<Ran>, judging: &mut Judging) -> Result<Judgement> {
         let judgement = self.without_run(&changed(), judging)?;
         let (Some((Verdict::Refuted { finding, .. }, _)), Some(subject)) = (ran, &self.subject) else {

@@ -215,7 +215,7 @@ fn harnesses(project: &Project) -> Result<Vec<files::GeneratedFile>> {
     Ok(all)
 }
 
-/// Files beside the modules that none of the modules is: their C file has another name now, or is gone.
+/// Rust files that are no module of the library: their C file was renamed or removed.
 fn orphans(src: &Path, modules: &[String]) -> Result<Vec<PathBuf>> {
     let is_known =
         |name: &str| GENERATED_MODULES.contains(&name) || modules.iter().any(|module| module == name);

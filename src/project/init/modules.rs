@@ -116,7 +116,7 @@ fn module(project: &Project, name: &str, mut functions: Vec<&FunctionPlan>) -> R
     Ok(Module { name: name.to_owned(), text, notes, outdated, found })
 }
 
-/// Whether a function is a stub as this tool writes them: a person's own may look like one.
+/// Whether a function has exactly the body that this tool writes. `is_stub` also accepts a person's functions.
 fn is_generated(module: &PortModule, name: &str) -> bool {
     let stub = quote::quote!({ unimplemented!(#name) }).to_string();
     module.function(name).is_some_and(|own| quote::ToTokens::to_token_stream(&own.block).to_string() == stub)
