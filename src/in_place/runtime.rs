@@ -12,7 +12,7 @@ use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use std::path::{Path, PathBuf};
 
 /// The judge's own files.
-pub(super) const RUNTIME: [(&str, &str); 33] = [
+pub(super) const RUNTIME: [(&str, &str); 34] = [
     ("in_place.h", include_str!("../../templates/in_place/in_place.h")),
     ("places.c", include_str!("../../templates/in_place/places.c")),
     ("memory.c", include_str!("../../templates/in_place/memory.c")),
@@ -25,6 +25,7 @@ pub(super) const RUNTIME: [(&str, &str); 33] = [
     ("call_time_limit.c", include_str!("../../templates/in_place/call_time_limit.c")),
     ("candidate.c", include_str!("../../templates/in_place/candidate.c")),
     ("tape.c", include_str!("../../templates/in_place/tape.c")),
+    ("printed.c", include_str!("../../templates/in_place/printed.c")),
     ("killed.h", include_str!("../../templates/in_place/killed.h")),
     ("tape.h", include_str!("../../templates/in_place/tape.h")),
     ("answers.c", include_str!("../../templates/in_place/answers.c")),

@@ -9,7 +9,7 @@ pub(super) fn is_taped(name: &str) -> bool {
     taped(name).is_some()
 }
 
-/// A line for each of these functions that is taped by its arguments; those that print stand in `tape.c` itself.
+/// A line for each of these functions that is taped by its arguments; those that print stand in `printed.c`.
 pub(super) fn lines(names: &BTreeSet<String>) -> String {
     let line = |name: &String| match taped(name)? {
         Taped::By(arguments) => Some(line(name, arguments)),

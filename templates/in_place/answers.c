@@ -129,8 +129,7 @@ static uint64_t give(const struct implfuzz_taped *of, const uint64_t *values, st
     const unsigned char *bytes = answer.bytes;
     for (size_t at = 0; bytes && at < of->count; at++) {
         const struct argument *argument = &of->arguments[at];
-        uint64_t text = argument->kind == TEXT ? (uint64_t)bytes : values[at];
-        size_t length = implfuzz_written(argument, values, text, answer.result);
+        size_t length = implfuzz_written(argument, values, values[at], answer.result);
         if (length) {
             memcpy((void *)values[at], bytes, length);
             memcpy(tape->bytes + tape->used, bytes, length);

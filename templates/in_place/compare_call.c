@@ -90,12 +90,17 @@ int implfuzz_has_moved(const struct picture *c, const struct picture *own)
     return c->allocations != own->allocations && c->allocated + own->allocated != 0;
 }
 
+static int differs(const unsigned char *stack, size_t at)
+{
+    return stack[at] != STATE->stack_after[at] && !implfuzz_has_no_value(stack + at);
+}
+
 /* Whether only NaNs differ in a word of the stack: the least certain one of them. */
 static enum number only_nans(const unsigned char *stack, size_t at, size_t bytes)
 {
     enum number all = NUMBER;
     for (size_t end = bytes - at < 8 ? bytes : at + 8; at < end; at++) {
-        if (stack[at] == STATE->stack_after[at])
+        if (!differs(stack, at))
             continue;
         struct nans nans = implfuzz_nans(stack + at, STATE->stack_after + at);
         if (nans.number == NO_NUMBER)
@@ -119,7 +124,7 @@ static void stack_word(const unsigned char *stack, size_t at, size_t bytes, int 
     enum excuse excuse = implfuzz_excuse(words[0], words[1], moved, RESULT_UNKNOWN);
     if (excuse == NONE && number == MAYBE_NUMBER)
         excuse = OTHER_NANS;
-    while (stack[at] == STATE->stack_after[at])
+    while (!differs(stack, at))
         at++;
     implfuzz_add_excused(places, excuse, stack + at, words[0], words[1]);
     if (excuse == NONE)

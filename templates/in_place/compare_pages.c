@@ -301,6 +301,15 @@ void implfuzz_add_excused(struct places *places, enum excuse excuse, const unsig
     words->address[words->count++] = address;
 }
 
+int implfuzz_has_no_value(const unsigned char *address)
+{
+    const struct places *of_c = STATE->without_value;
+    for (size_t at = 0; of_c && at < of_c->count; at++)
+        if (((uintptr_t)of_c->address[at] ^ (uintptr_t)address) < 8 && of_c->bytes[at] >> ((uintptr_t)address & 7) & 1)
+            return 1;
+    return 0;
+}
+
 /* How C's memory differs from that which is there now. Pages that neither wrote are equal. */
 enum difference implfuzz_compare_pages(struct places *places, int moved)
 {
@@ -313,7 +322,7 @@ enum difference implfuzz_compare_pages(struct places *places, int moved)
         int is_arena = implfuzz_is_arena(now);
         struct stretch in = {.end = now};
         for (size_t byte = 0; byte < PAGE && places->count < PLACES; byte++) {
-            if (now[byte] == then[byte])
+            if (now[byte] == then[byte] || implfuzz_has_no_value(now + byte))
                 continue;
             struct nans nans = implfuzz_nans(now + byte, then + byte);
             if (nans.number == NUMBER) {

@@ -21,7 +21,8 @@
  *   outside.S     calls that leave the process
  *   process.c     calls that would take the process from the judge
  *   tape.c        calls of the system that happen once, for C, and are answered for candidates
- *   answers.c     what the system could have answered to these
+ *   printed.c     those that print
+ *   answers.c     what the system could have answered instead
  *   report.c      what the parent process is told
  *   main.c        runs the driver on inputs
  *
@@ -183,6 +184,8 @@ struct region {
 };
 
 #define CANDIDATES 64
+/* What new memory begins with outside of judged calls. */
+#define FRESH_OF_DRIVER 0xcb
 /* Places of differences that are told. */
 #define PLACES 16
 /* Sizes of blocks in the arena, which grow by a quarter. */
@@ -318,8 +321,12 @@ struct state {
     /* The same of the judged call, while C runs once more; `logged_by_c`: how many pages of the log C wrote. */
     unsigned char *after_aside, *stack_after_aside;
     size_t logged_by_c, logged_aside;
-    /* The bytes of new memory: what is not written before it is read shows. Each judged call has another one. */
+    /* The bytes of new memory: what is not written before it is read shows. Judged calls have several. */
     unsigned char fresh;
+    /* All bits while C runs to show which bytes come from new memory that it did not write: they are all other ones. */
+    unsigned char flip;
+    /* The bytes that C leaves otherwise from one run to another, where they do not count; or NULL. */
+    const struct places *without_value;
     /* The bytes behind blocks: what reads beyond the end finds something else with other inputs. */
     unsigned char red;
     /* Of the input. */
@@ -498,6 +505,8 @@ struct places {
  * this call are left out; so are pointers to equal constants. `excuse` is set if anything was left out or may be right.
  */
 enum difference implfuzz_compare_pages(struct places *places, int moved);
+/* Whether C does not leave the same byte there every time, as far as `without_value` knows. */
+int implfuzz_has_no_value(const unsigned char *address);
 /* Adds a word that differs, of which the first byte that does is at `address`. */
 void implfuzz_add_place(struct places *places, const unsigned char *address, uint64_t c, uint64_t own);
 /* The same for a word with an excuse. */

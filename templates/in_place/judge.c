@@ -171,31 +171,35 @@ static void one_line(char *text)
 /* Differences of a port that may be right; it runs on after these, for the next one may be certain. */
 #define MOST_UNCLEAR 32
 
-/* Whether C does the same on the candidates' stack as on the driver's. Some bytes may be what it finds on a stack. */
+/* Whether C does the same on the candidates' stack as on the driver's, and where new memory holds other bytes. Some bytes may
+ * be what it finds on a stack, or in new memory. */
 enum steadiness { NOT_KNOWN, STEADY, UP_TO_BYTES, UNSTEADY };
 
-/* The bytes are those that differ, with one stack or with another. */
+/* The bytes are those that differ, with one stack and memory or with another. */
 static enum steadiness steadiness(const struct call *call, const struct picture *c, struct places *bytes)
 {
-    unsigned char fresh = STATE->fresh;
-    for (int time = 0; time < 2; time++) {
+    enum difference difference = SAME;
+    STATE->without_value = bytes;
+    for (int time = 0; time < 2;) {
         struct places found = {0};
         implfuzz_fill_candidate_stack(time ? 0x5b : 0xa4);
-        /* Where the system answers otherwise, C may read new memory that was not written: that has no value. */
-        STATE->fresh = time && STATE->answers.how != AS_REAL ? (unsigned char)~fresh : fresh;
+        STATE->flip = time ? 0xff : 0;
         /* Candidates call themselves through the judge, whose frames move all below. */
-        enum difference difference = try(call->original, time ? call->original : NULL, call, c, &found);
-        STATE->fresh = fresh;
-        if (difference == SAME)
+        difference = try(call->original, time ? call->original : NULL, call, c, &found);
+        if (difference == SAME) {
+            time++;
             continue;
-        /* More may differ than are listed. */
+        }
+        /* More may differ than are listed, and a difference of one kind hides the others: C runs again without these. */
         if (found.count == 0 || found.count + bytes->count >= PLACES)
-            return UNSTEADY;
+            break;
         memcpy(bytes->address + bytes->count, found.address, found.count * sizeof *found.address);
         memcpy(bytes->bytes + bytes->count, found.bytes, found.count);
         bytes->count += found.count;
     }
-    return bytes->count ? UP_TO_BYTES : STEADY;
+    STATE->flip = 0;
+    STATE->without_value = NULL;
+    return difference != SAME ? UNSTEADY : bytes->count ? UP_TO_BYTES : STEADY;
 }
 
 /* Whether all bytes that differ are such. */
@@ -212,6 +216,23 @@ static int is_without_value(const struct places *own, const struct places *of_c)
     return own->count != 0;
 }
 
+static enum difference try_candidate(uint32_t number, void *candidate, const struct call *call, const struct picture *c,
+                                     struct places *places)
+{
+    memset(places, 0, sizeof *places);
+    /* C's mutants have no way to it but its name. */
+    if (function_has_port(call->function))
+        implfuzz_bar(number, 1);
+    implfuzz_clear_candidate_stack(STATE->fresh);
+    enum difference difference = try(candidate, candidate, call, c, places);
+    /* The machine may have been slow. */
+    if (difference == HUNG)
+        difference = try(candidate, candidate, call, c, places);
+    if (function_has_port(call->function))
+        implfuzz_bar(number, 0);
+    return difference;
+}
+
 static int judge_candidates(uint32_t number, const struct call *call, const struct picture *c)
 {
     struct counts *own = &STATE->counts[number];
@@ -220,26 +241,26 @@ static int judge_candidates(uint32_t number, const struct call *call, const stru
     for (size_t at = 0; at < call->function->count; at++) {
         if (own->killed[at])
             continue;
-        struct places places = {0};
+        struct places places;
         void *candidate = call->function->candidates[at];
-        /* C's mutants have no way to it but its name. */
-        if (function_has_port(call->function))
-            implfuzz_bar(number, 1);
-        implfuzz_clear_candidate_stack(STATE->fresh);
-        enum difference difference = try(candidate, candidate, call, c, &places);
-        /* The machine may have been slow. */
-        if (difference == HUNG)
-            difference = try(candidate, candidate, call, c, &places);
-        if (function_has_port(call->function))
-            implfuzz_bar(number, 0);
+        enum difference difference = try_candidate(number, candidate, call, c, &places);
         if (difference == SAME)
             continue;
         char said[sizeof STATE->said];
         memcpy(said, STATE->said, sizeof said);
         if (steady == NOT_KNOWN)
             steady = steadiness(call, c, &found);
-        if (steady == UNSTEADY || (steady == UP_TO_BYTES && is_without_value(&places, &found)))
+        if (steady == UNSTEADY)
             return 0;
+        if (steady == UP_TO_BYTES && is_without_value(&places, &found)) {
+            /* What else differs was not looked at. */
+            STATE->without_value = &found;
+            difference = try_candidate(number, candidate, call, c, &places);
+            STATE->without_value = NULL;
+            if (difference == SAME)
+                continue;
+            memcpy(said, STATE->said, sizeof said);
+        }
         /* Words where C differs from itself are no proof. */
         if (steady == UP_TO_BYTES)
             places.excused.count = 0;
@@ -317,8 +338,9 @@ static void judge_without_memory(uint32_t number, const struct call *call, struc
     for (uint64_t at = 1; at <= FAILING_FIRST + 1 && own->alive; at++) {
         STATE->failing = at <= FAILING_FIRST ? at : at + own->calls % FAILING_LATER;
         /* Where C does not survive it, no port has to; later ones may not even be asked for. */
-        if (!run_once_more(own, call, c) || !candidates(number, call, c))
+        if (!run_once_more(own, call, c))
             break;
+        own->unsteady += !candidates(number, call, c);
     }
     STATE->failing = 0;
     STATE->outside = NULL;
@@ -341,7 +363,7 @@ static void judge_with_other_answers(uint32_t number, const struct call *call, s
             break;
         memset(c, 0, sizeof *c);
         if (run_once_more(own, call, c))
-            candidates(number, call, c);
+            own->unsteady += !candidates(number, call, c);
     }
     implfuzz_answers_end();
     STATE->outside = NULL;
@@ -367,13 +389,16 @@ static void replace(uint32_t number, const struct registers *registers, const un
     }
 }
 
-/* What new memory begins with: often what nobody expects, sometimes what many do. It is the same whenever an input runs. */
+/*
+ * What new memory begins with: often what nobody expects, sometimes what many do. It is the same whenever an input runs. Few
+ * bytes, since calls that differ in unwritten memory alone count as different ones.
+ */
 static unsigned char fresh(uint64_t call)
 {
     switch (call % 16) {
     case 7: return 0;
     case 14: return 0xff;
-    default: return (unsigned char)(0x31 + call * 37 % 113);
+    default: return call % 2 ? 0x35 : FRESH_OF_DRIVER;
     }
 }
 
@@ -387,6 +412,7 @@ void implfuzz_end_call(void)
         STATE->counts[STATE->judged_function].judged_of_input++;
     }
     implfuzz_untrack();
+    STATE->fresh = FRESH_OF_DRIVER;
     STATE->is_watching = 0;
     STATE->judging = 0;
 }
@@ -508,6 +534,7 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
     }
     *result = c->result;
     errno = c->error;
+    STATE->fresh = FRESH_OF_DRIVER;
     STATE->judging = 0;
     return 1;
 }

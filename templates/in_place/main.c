@@ -309,7 +309,7 @@ __attribute__((constructor(101))) static void make_memory(void)
     if (mmap(STATE, sizeof *STATE, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0) != (void *)STATE)
         _exit(4);
-    STATE->fresh = 0xcb;
+    STATE->fresh = FRESH_OF_DRIVER;
     STATE->red = 0xa5;
     implfuzz_arena_make();
 }

@@ -174,6 +174,12 @@ static size_t capacity(const struct header *block)
     return ((block->size - 1 + HEADER + RED_ZONE + PAGE - 1) & ~(PAGE - 1)) - HEADER;
 }
 
+/* What new memory begins with. */
+static unsigned char fresh(void)
+{
+    return STATE->fresh ^ STATE->flip;
+}
+
 /* Whether this is the allocation that fails. */
 static int is_failing(void)
 {
@@ -244,7 +250,7 @@ void *implfuzz_of_malloc(size_t bytes)
     STATE->allocations = STATE->allocations * 31 + bytes + 1;
     STATE->allocated++;
     unsigned char *data = (unsigned char *)block + HEADER;
-    memset(data, STATE->fresh, bytes);
+    memset(data, fresh(), bytes);
     memset(data + bytes, STATE->red, capacity(block) - bytes);
     return data;
 }
@@ -306,7 +312,7 @@ int implfuzz_is_free_header(const unsigned char *header)
 
 unsigned char implfuzz_dead(int by_candidate)
 {
-    return (unsigned char)(STATE->fresh ^ (by_candidate ? 0x3c : 0x5a));
+    return (unsigned char)(fresh() ^ (by_candidate ? 0x3c : 0x5a));
 }
 
 int implfuzz_is_data(const unsigned char *header, const unsigned char *address)
@@ -367,7 +373,7 @@ static void *resized(struct header *block, size_t bytes)
     STATE->allocations = (STATE->allocations * 31 + bytes + 1) * 31 + (uintptr_t)data;
     STATE->allocated++;
     if (bytes > before)
-        memset(data + before, STATE->fresh, bytes - before);
+        memset(data + before, fresh(), bytes - before);
     memset(data + bytes, STATE->red, capacity(block) - bytes);
     return data;
 }

@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,6 +27,12 @@ const size_t implfuzz_text_count = sizeof implfuzz_texts / sizeof *implfuzz_text
 int implfuzz_is_output(const struct implfuzz_taped *of)
 {
     return of->count && of->arguments[of->count - 1].kind == STREAM;
+}
+
+/* Whether it is `fgets`. */
+static int is_line(const struct implfuzz_taped *of)
+{
+    return of->count && of->arguments[0].kind == TEXT;
 }
 
 /* Whether a call of an output function succeeded, and the result where it does or does not. */
@@ -129,7 +134,7 @@ size_t implfuzz_written(const struct argument *argument, const uint64_t *values,
         if (result < values[argument->b] && values[argument->a])
             return (result + 1) * values[argument->a] - 1;
         return result * values[argument->a];
-    case TEXT: return result ? strlen((const char *)value) + 1 : 0;
+    case TEXT: return result;
     default: return room(argument, values, value);
     }
 }
@@ -176,6 +181,37 @@ struct taped_call *implfuzz_new_call(const struct implfuzz_taped *of, const uint
     return call;
 }
 
+/*
+ * What `fgets` does, for the bytes that it writes, with its NUL; 0 where it gives none. A line may have NULs of its own, and
+ * what stands behind it in memory stays.
+ */
+static size_t line(char *text, int size, FILE *stream)
+{
+    int had_failed = ferror(stream), byte = 0;
+    size_t length = 0;
+    if (size <= 0)
+        return 0;
+    while (length + 1 < (size_t)size && byte != '\n' && (byte = fgetc(stream)) != EOF)
+        text[length++] = (char)byte;
+    if ((size > 1 && length == 0) || (!had_failed && ferror(stream)))
+        return 0;
+    text[length] = 0;
+    return length + 1;
+}
+
+/* `fgets` returns its argument, where the tape has a length. */
+static uint64_t result_of_call(const struct taped_call *call, const struct implfuzz_taped *of, const uint64_t *values)
+{
+    return is_line(of) && call->result ? values[0] : call->result;
+}
+
+static uint64_t ask(const struct implfuzz_taped *of, const uint64_t *values)
+{
+    if (is_line(of))
+        return line((char *)values[0], (int)values[1], (FILE *)values[2]);
+    return of->function(values[0], values[1], values[2], values[3]);
+}
+
 /* C's call: it happens, and is kept. Where the tape has no room, C runs on unjudged. */
 static uint64_t record(const struct implfuzz_taped *of, const uint64_t *values)
 {
@@ -189,7 +225,7 @@ static uint64_t record(const struct implfuzz_taped *of, const uint64_t *values)
     /* It may fail with the value that is there. */
     int before = errno;
     errno = 0;
-    call->result = of->function(values[0], values[1], values[2], values[3]);
+    call->result = ask(of, values);
     call->error = errno;
     if (!errno)
         errno = before;
@@ -200,7 +236,7 @@ static uint64_t record(const struct implfuzz_taped *of, const uint64_t *values)
             memcpy(tape->bytes + tape->used, (const void *)values[at], length);
         tape->used += length;
     }
-    return call->result;
+    return result_of_call(call, of, values);
 }
 
 /* What is larger may be an address or a time. */
@@ -250,7 +286,7 @@ static uint64_t answer(const struct implfuzz_taped *of, const uint64_t *values)
                 memcpy((void *)values[at], &call->result, (size_t)argument->a);
             continue;
         }
-        size_t length = implfuzz_written(argument, values, argument->kind == TEXT ? (uint64_t)bytes : values[at], call->result);
+        size_t length = implfuzz_written(argument, values, values[at], call->result);
         if (length)
             memcpy((void *)values[at], bytes, length);
         bytes += length;
@@ -259,14 +295,10 @@ static uint64_t answer(const struct implfuzz_taped *of, const uint64_t *values)
         errno = call->error;
     if (implfuzz_is_output(of) && (call->of->function != of->function || call->asked != values[2]))
         return implfuzz_result_of(of, values, implfuzz_succeeded(call->of, call->asked, call->result));
-    /* A result that points into an argument, such as that of fgets. */
-    for (size_t at = 0; at < of->count; at++)
-        if (of->arguments[at].kind == TEXT && call->result)
-            return values[at];
-    return call->result;
+    return result_of_call(call, of, values);
 }
 
-static uint64_t taped(const struct implfuzz_taped *of, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+uint64_t implfuzz_by_tape(const struct implfuzz_taped *of, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
     uint64_t values[TAPE_ARGUMENTS] = {a, b, c, d};
     if (STATE->purpose == JUDGES && !STATE->no_tape) {
@@ -293,81 +325,9 @@ static uint64_t taped(const struct implfuzz_taped *of, uint64_t a, uint64_t b, u
 #define TAPED(NAME, SAME, COUNT, ...) \
     extern uint64_t implfuzz_real_##NAME(uint64_t, uint64_t, uint64_t, uint64_t) __asm__(#NAME); \
     static const struct implfuzz_taped taped_##NAME = {#SAME, implfuzz_real_##NAME, COUNT, {__VA_ARGS__}}; \
-    uint64_t implfuzz_of_##NAME(uint64_t a, uint64_t b, uint64_t c, uint64_t d) { return taped(&taped_##NAME, a, b, c, d); }
+    uint64_t implfuzz_of_##NAME(uint64_t a, uint64_t b, uint64_t c, uint64_t d) { return implfuzz_by_tape(&taped_##NAME, a, b, c, d); }
 
 #include NAMES
-
-/* What these print is formatted here, and goes to the stream as bytes. */
-#define PRINTED_BYTES 4096
-
-static uint64_t print(uint64_t text, uint64_t stream, uint64_t length, uint64_t unused)
-{
-    (void)unused;
-    return fwrite((const void *)text, 1, length, (FILE *)stream) == length ? length : (uint64_t)-1;
-}
-
-static int printed(FILE *stream, const char *text, size_t length)
-{
-    static const struct implfuzz_taped of = {"printf", print, 2, {{PRINTED, 2, -1}, {STREAM, 0, 0}}};
-    return (int)taped(&of, (uint64_t)text, (uint64_t)stream, length, 0);
-}
-
-static int formatted(FILE *stream, const char *format, va_list arguments)
-{
-    char text[PRINTED_BYTES];
-    va_list copy;
-    va_copy(copy, arguments);
-    int length = vsnprintf(text, sizeof text, format, copy);
-    va_end(copy);
-    if (length >= 0 && length < PRINTED_BYTES)
-        return printed(stream, text, (size_t)length);
-    implfuzz_outside("vfprintf");
-    return vfprintf(stream, format, arguments);
-}
-
-int implfuzz_of_vfprintf(FILE *stream, const char *format, va_list arguments)
-{
-    return formatted(stream, format, arguments);
-}
-
-int implfuzz_of_vprintf(const char *format, va_list arguments)
-{
-    return formatted(stdout, format, arguments);
-}
-
-int implfuzz_of_fprintf(FILE *stream, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    int result = formatted(stream, format, arguments);
-    va_end(arguments);
-    return result;
-}
-
-int implfuzz_of_printf(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    int result = formatted(stdout, format, arguments);
-    va_end(arguments);
-    return result;
-}
-
-int implfuzz_of_puts(const char *text)
-{
-    char line[PRINTED_BYTES];
-    int length = snprintf(line, sizeof line, "%s\n", text);
-    if (length >= 0 && length < PRINTED_BYTES)
-        return printed(stdout, line, (size_t)length);
-    implfuzz_outside("puts");
-    return puts(text);
-}
-
-int implfuzz_of_putchar(int byte)
-{
-    char text = (char)byte;
-    return printed(stdout, &text, 1) < 0 ? EOF : (unsigned char)byte;
-}
 
 static const struct implfuzz_taped endings[] = {{"exit", NULL, 1, {{INT, 0, 0}}}, {"_exit", NULL, 1, {{INT, 0, 0}}}};
 

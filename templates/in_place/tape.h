@@ -14,7 +14,7 @@ enum kind {
     READ,     /* read, as many bytes as arguments A and B say; B is -1 where A alone does */
     PRINTED,  /* likewise, of a text that was formatted: its length is the result */
     WRITTEN,  /* written, at most so many: as many items as the call returns */
-    TEXT,     /* written up to a NUL, at most as many bytes as argument A says */
+    TEXT,     /* a line, at most as many bytes as argument A says: on the tape, the result is how many are written */
     FIXED,    /* A bytes are written, where it is not null */
     RESULT,   /* the result is written there, too, A bytes, where it is not null */
     MODE      /* of a file, which counts where the flags in argument A make one */
@@ -43,6 +43,9 @@ int implfuzz_is_same_call(const struct taped_call *call, const struct implfuzz_t
 struct taped_call *implfuzz_new_call(const struct implfuzz_taped *of, const uint64_t *values);
 /* Bytes that a call with this result writes behind an argument. */
 size_t implfuzz_written(const struct argument *argument, const uint64_t *values, uint64_t value, uint64_t result);
+
+/* A call of the system by the library, the driver or a candidate: it happens, is kept, or is answered. */
+uint64_t implfuzz_by_tape(const struct implfuzz_taped *of, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 
 /* answers.c */
 /* What the system could have answered to C. */

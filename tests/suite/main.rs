@@ -61,6 +61,7 @@ mod drivers_statics;
 mod drivers_structs;
 mod drivers_system;
 mod drivers_undefined;
+mod drivers_unwritten;
 mod drivers_written;
 mod dropin;
 mod errno;

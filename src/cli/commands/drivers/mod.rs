@@ -234,7 +234,8 @@ fn as_json(
                 })
             });
             json!({
-                "symbol": one.symbol, "calls": one.judged.calls, "judged": one.judged.judged, "differs": differs,
+                "symbol": one.symbol, "calls": one.judged.calls, "judged": one.judged.judged,
+                "distinct": one.judged.distinct, "differs": differs, "unsteady": one.judged.unsteady,
                 "undefined": one.judged.undefined, "outside": one.judged.outside, "broke": one.judged.broke,
             })
         };

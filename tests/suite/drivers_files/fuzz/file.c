@@ -14,6 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text[length] = 0;
     record_write(file, text);
     record_write(file, text + length / 2);
+    /* A line with a NUL of its own. */
+    fwrite("a\0bc\n", 1, 5, file);
     size_t sum = (size_t)record_size(file);
     rewind(file);
     while (record_read(file, text, 16) > 0)

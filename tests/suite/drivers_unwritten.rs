@@ -1,0 +1,43 @@
+//! Memory that nobody has written: what C takes from there has no value, and everything else has.
+
+use crate::support::{Change, judged_in_place};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// What is said of the ports with these changes.
+fn judged(changes: &[Change], code: i32) -> BTreeMap<String, Value> {
+    judged_in_place("drivers_unwritten", ("names", include_str!("drivers_unwritten/right.rs")), changes, code)
+}
+
+#[test]
+fn right_ports_need_not_copy_what_c_never_wrote() {
+    let ports = judged(&[], 0);
+    assert_eq!(ports.len(), 4);
+    for (name, port) in &ports {
+        assert_eq!((&port["differs"], &port["unsteady"]), (&Value::Null, &json!(0)), "{name}: {port}");
+        assert!(port["judged"].as_u64().unwrap() > 20, "{name}: {port}");
+    }
+    // The driver's blocks differ in their first byte, and in nothing else that anybody has written.
+    let (judged, distinct) = (&ports["first"]["judged"], &ports["first"]["distinct"]);
+    assert!(judged.as_u64().unwrap() > 256, "{judged}");
+    assert!(distinct.as_u64().unwrap() <= 256, "{distinct}");
+}
+
+#[test]
+fn what_differs_beside_bytes_without_value_is_a_difference() {
+    let changes: [Change; 3] = [
+        // A length, a block that is not freed, and bytes that only a short read leaves unwritten.
+        ("name_set", "(*to).length = length;", "(*to).length = length + 1;"),
+        ("name_copy", "libc::free(own.cast());", ""),
+        ("load", "(*all).used = got;", "(*all).used = if got == 0 { 0 } else { size };"),
+    ];
+    let ports = judged(&changes, 10);
+    assert_eq!(ports["name_set"]["differs"]["what"], json!("memory"), "{}", ports["name_set"]);
+    assert_eq!(ports["name_copy"]["differs"]["what"], json!("allocation"), "{}", ports["name_copy"]);
+    assert_eq!(
+        ports["load"]["differs"]["other_answer"],
+        json!({"function": "read", "how": "fewer"}),
+        "{}",
+        ports["load"]
+    );
+}

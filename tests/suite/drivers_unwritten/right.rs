@@ -1,0 +1,46 @@
+// Right ports of the functions in `names.c`, each behind an empty line.
+
+pub unsafe fn name_set(to: *mut ffi::name, text: *const ::core::ffi::c_char) {
+    unsafe {
+        let length = libc::strnlen(text, 23);
+        core::ptr::copy_nonoverlapping(text, (&raw mut (*to).text).cast(), length);
+        (*to).text[length] = 0;
+        (*to).length = length;
+    }
+}
+
+pub unsafe fn name_copy(to: *mut ffi::name, text: *const ::core::ffi::c_char) {
+    unsafe {
+        // Otherwise the compiler leaves the block out.
+        let own = core::hint::black_box(libc::malloc(32).cast::<ffi::name>());
+        if own.is_null() {
+            return;
+        }
+        let length = libc::strnlen(text, 23);
+        core::ptr::copy_nonoverlapping(text, (&raw mut (*to).text).cast(), length);
+        (*to).text[length] = 0;
+        (*to).length = length;
+        libc::free(own.cast());
+    }
+}
+
+pub unsafe fn load(file: ::core::ffi::c_int, size: usize) -> *mut ffi::all {
+    unsafe {
+        let all = libc::malloc(16).cast::<ffi::all>();
+        if all.is_null() {
+            return all;
+        }
+        (*all).data = libc::malloc(size).cast();
+        if (*all).data.is_null() {
+            libc::free(all.cast());
+            return core::ptr::null_mut();
+        }
+        let got = usize::try_from(libc::read(file, (*all).data.cast(), size)).unwrap_or(0);
+        (*all).used = got;
+        all
+    }
+}
+
+pub unsafe fn first(block: *const ::core::ffi::c_uchar) -> ::core::ffi::c_uint {
+    unsafe { u32::from(*block) * 3 }
+}
