@@ -129,7 +129,7 @@ impl Built {
         let link = |base: &str| {
             let job = place.compiler(Language::Cxx).dir(parts.root).timeout(time_limits::COMPILE_C);
             let job = job.args(LINKED).arg(base).args(&self.objects).args(&objects).args(&self.rest);
-            let job = job.args(parts.link.iter().map(|name| format!("-l{name}"))).args(["-lm", "-lpthread"]);
+            let job = job.args(parts.link.iter().map(|name| format!("-l{name}"))).args(["-lm", "-lpthread", "-ldl"]);
             let mut job = job.args(&parts.settings.link).arg("-o").arg(&program);
             if matches!(parts.candidates, Candidates::Branches) {
                 job = job.args(COUNTED);

@@ -1,10 +1,12 @@
 /*
  * What the library and the driver call in place of functions that would take the process from the judge: its signals, its
- * timer, and the group in which it ends.
+ * timer, and the group in which it ends; and what its libraries call to start a thread.
  */
 #define _GNU_SOURCE
 #include "in_place.h"
 
+#include <dlfcn.h>
+#include <pthread.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -89,6 +91,15 @@ int implfuzz_of_setitimer(int which, const struct itimerval *value, struct itime
     if (before)
         *before = (struct itimerval){0};
     return 0;
+}
+
+/* Libraries such as those of C++ and OpenMP start threads by this name, too. */
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)
+{
+    implfuzz_outside("pthread_create");
+    int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    *(void **)&create = dlsym(RTLD_NEXT, "pthread_create");
+    return create(thread, attributes, start, argument);
 }
 
 /* Whoever leaves the group would outlive the run. */

@@ -212,6 +212,32 @@ fn what_a_driver_starts_ends_with_its_run() {
 }
 
 #[test]
+fn a_thread_that_the_library_of_another_language_starts_is_noticed() {
+    let repo = repo(&[]);
+    let driver = "\
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+extern \"C\" {
+#include \"../node.h\"
+}
+extern \"C\" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size == 0) return 0;
+    node one = {}, other = {}, *list = nullptr, *second = nullptr;
+    std::thread thread([&] { for (size_t at = 0; at < 100; at++) push(&second, &one, data[0] + at), second = nullptr; });
+    for (size_t at = 0; at < 100; at++) push(&list, &other, data[0] + at), list = nullptr;
+    thread.join();
+    return 0;
+}
+";
+    repo.write("fuzz/threads.cc", driver);
+    let json = repo.run(&["drivers", "--seconds", "1", "--check", "--format", "json"]).ok().json("drivers");
+    let push = judged(&json, "in_place", "push");
+    assert_eq!((&push["outside"], &push["judged"]), (&json!("pthread_create"), &json!(0)), "{push:#}");
+    assert!(push["calls"].as_u64().unwrap() > 0, "{push:#}");
+}
+
+#[test]
 #[ignore = "half a minute: cargo test --test suite drivers_hostile -- --ignored"]
 fn files_of_a_driver_are_removed_and_do_not_fill_the_disk() {
     // Names that runs at the same time would share, those of the tool's own programs, and more than one file may have.
