@@ -4,7 +4,7 @@
 //! `driver` finds drivers, `driver_check` says whether one that a model wrote may run, `corpus` makes their inputs (with
 //! `corpus_folders` and `dictionary`), `breaking` shows how C breaks on one, `focus` makes further ones for one function. `exported` makes a
 //! driver's program for other machines. `build` makes the program in a `build_site` (with `patchable`, `driver_object`,
-//! `table`, `runtime`, `returned`, `port`, `outside` and `tape`), `run` runs it (with `sandboxed_run`), `difference` reads how a candidate was told from C,
+//! `table`, `runtime`, `returned`, `port`, `outside` with `leaving`, and `tape`), `run` runs it (with `sandboxed_run`), `difference` reads how a candidate was told from C,
 //! `watched` what calls look like. `typed` says what a difference means (with `padding`, `pointee_type` and
 //! `nested_difference`), and `values` which values differ. The judge itself is C, in `templates/in_place`; DESIGN.md
 //! describes it.
@@ -17,6 +17,7 @@ mod weak_definitions;
 mod around_driver;
 mod sandboxed_run;
 mod tape;
+mod leaving;
 pub mod outside;
 mod padding;
 pub mod candidates;

@@ -1,9 +1,10 @@
 //! Functions that the library and its driver take from outside: those that only compute run as they are; calls of all
 //! others end the judging of a call.
 
+use super::leaving::{REPLACED, leaves};
 use super::tape::is_taped;
 use crate::error::{Error, ErrorKind, Result};
-use crate::libc_facts::{effect, is_stateless, only_computes};
+use crate::libc_facts::effect;
 use crate::symbol::{Library, STREAMS};
 use fs_err as fs;
 use object::{Architecture, Object as _, ObjectSection as _, ObjectSymbol as _};
@@ -11,22 +12,11 @@ use object::{Relocation, RelocationFlags, RelocationKind, RelocationTarget};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What the judge has in place of functions of the system, beside those that leave the process.
-const REPLACED: [&str; 26] = [
-    "malloc", "free", "calloc", "realloc", "reallocarray", "aligned_alloc", "memalign", "posix_memalign",
-    "malloc_usable_size", "strdup", "strndup", "wcsdup", "exit", "_exit", "_Exit", "abort", "__assert_fail",
-    "signal", "sigaction", "sigaltstack", "setitimer", "setsid", "setpgid", "daemon", "sigprocmask",
-    "pthread_sigmask",
-];
-
 /// What ends all judging or the use of the tape, also where only a driver calls it.
 const ENDING: [&str; 10] = [
     "pthread_create", "thrd_create", "fork", "vfork", "setvbuf", "setbuf", "setbuffer", "fmemopen",
     "open_memstream", "fopencookie",
 ];
-
-/// Jumps that leave calls.
-const JUMPS: [&str; 4] = ["longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"];
 
 /// What the objects of a library take from outside of it.
 #[derive(Debug, Default, Clone)]
@@ -54,7 +44,8 @@ impl Outside {
         }
         let variables: BTreeSet<&String> =
             library.functions.iter().flat_map(|function| &function.foreign_globals).collect();
-        needed.retain(|name| !defined.contains(name) && !variables.contains(name) && leaves(name));
+        let is_variable = |name: &String| variables.contains(name) || VARIABLES.contains(&name.as_str());
+        needed.retain(|name| !defined.contains(name) && !is_variable(name) && leaves(name));
         needed.extend(ENDING.map(str::to_owned));
         Ok(Self { names: needed, defined })
     }
@@ -110,7 +101,8 @@ impl OfProgram {
 }
 
 /// Variables of the system beside its streams; a function of which only the address is taken looks the same.
-const VARIABLES: [&str; 4] = ["environ", "optarg", "optind", "opterr"];
+const VARIABLES: [&str; 8] =
+    ["environ", "__environ", "__progname", "__libc_single_threaded", "optarg", "optind", "opterr", "optopt"];
 
 /// Whether the system may be called behind this function by a name that is not seen, or at another time.
 fn hides_calls(name: &str) -> bool {
@@ -161,24 +153,6 @@ fn called<'f>(file: &'f object::File) -> BTreeSet<&'f str> {
         _ => None,
     });
     symbols.collect()
-}
-
-fn leaves(name: &str) -> bool {
-    if REPLACED.contains(&name) || name.starts_with("implfuzz_") {
-        return false;
-    }
-    if JUMPS.contains(&name) {
-        return true;
-    }
-    if effect(name).is_some() {
-        return !is_stateless(name);
-    }
-    // What checks the size of its arguments does the same as the function without.
-    if let Some(checked) = name.strip_prefix("__").and_then(|name| name.strip_suffix("_chk")) {
-        return leaves(checked);
-    }
-    // The compiler's own functions begin with an underscore, and compute.
-    !only_computes(name) && !name.starts_with('_')
 }
 
 /// Functions of the system that `watch.c` runs in their place, because they touch memory.

@@ -44,6 +44,21 @@ sighandler_t implfuzz_of_signal(int number, sighandler_t handler)
     return is_ours(number) ? SIG_DFL : signal(number, handler);
 }
 
+/* What glibc makes of `signal` under strict standards. */
+sighandler_t implfuzz_of___sysv_signal(int number, sighandler_t handler)
+{
+    implfuzz_outside("signal");
+    if (is_ours(number))
+        return SIG_DFL;
+    struct sigaction once = {.sa_handler = handler, .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)}, before;
+    return sigaction(number, &once, &before) == 0 ? before.sa_handler : SIG_ERR;
+}
+
+sighandler_t implfuzz_of_sysv_signal(int number, sighandler_t handler)
+{
+    return implfuzz_of___sysv_signal(number, handler);
+}
+
 int implfuzz_of_sigaction(int number, const struct sigaction *action, struct sigaction *before)
 {
     implfuzz_outside("sigaction");

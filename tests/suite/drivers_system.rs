@@ -143,3 +143,36 @@ fn unusual_drivers_run_and_judge() {
     }
     assert_eq!(ports["forget"]["judged"], json!(0), "{json:#}");
 }
+
+/// What `drivers --ports` says of this port of a function, on inputs that the driver reads in `body`.
+fn of_port((header, library): (&str, &str), body: &str, (name, port): (&str, &str)) -> Value {
+    let driver = format!(
+        "#include \"../symbols.h\"\n#include <stdint.h>\n\
+         int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {{\n    \
+         for (size_t at = 0; at < size; at++) {{ {body} }}\n    return 0;\n}}\n"
+    );
+    let header = format!("#include <stddef.h>\n{header}");
+    let library = format!("#include \"symbols.h\"\n{library}");
+    let repo = Repo::of(&[("symbols.h", &header), ("symbols.c", &library), ("fuzz/run.c", &driver)]);
+    let config = repo.read("implfuzz.toml");
+    let seconds = "\n[drivers]\nseconds = 1\nfunction_seconds = 1\n";
+    repo.write(
+        "implfuzz.toml",
+        &(config.replace("[c]\n", "[c]\nflags = [\"-std=c99\", \"-w\"]\n") + seconds),
+    );
+    repo.run(&["init"]).ok();
+    let mut module = repo.read("rust/src/symbols.rs");
+    plant(&mut module, name, port).unwrap_or_else(|| panic!("{module}"));
+    repo.write("rust/src/symbols.rs", &module);
+    let json = repo.run(&["drivers", "--ports", "--format", "json"]).json("drivers");
+    json["ports"][0].clone()
+}
+
+/// Strict standards give glibc's `signal` another name.
+#[test]
+fn names_with_underscores_are_what_they_mean() {
+    let text = "#include <signal.h>\nvoid heed(int on) { signal(SIGUSR1, on ? SIG_IGN : SIG_DFL); }\n";
+    let nothing = "pub unsafe fn heed(on: i32) {\n    let _ = on;\n}";
+    let port = of_port(("void heed(int on);\n", text), "heed(data[at] & 1);", ("heed", nothing));
+    assert_eq!((&port["judged"], &port["outside"]), (&json!(0), &json!("signal")), "{port:#}");
+}
