@@ -78,7 +78,7 @@ pub fn library(parts: Parts, place: BuildSite) -> Result<Built> {
         Candidates::None | Candidates::Branches | Candidates::Watched | Candidates::Mutants(_) => None,
     };
     objects.extend(port.iter().flat_map(|port| port.objects.clone()));
-    let outside = Outside::of_library(&objects, parts.library)?;
+    let outside = Outside::of_library(&objects, parts.library, |name| place.finds(name, parts))?;
     let renames = place.dir.join("renames.txt");
     let mut names = outside.renames();
     if matches!(parts.candidates, Candidates::Watched) {
@@ -129,8 +129,7 @@ impl Built {
         let link = |base: &str| {
             let job = place.compiler(Language::Cxx).dir(parts.root).timeout(time_limits::COMPILE_C);
             let job = job.args(LINKED).arg(base).args(&self.objects).args(&objects).args(&self.rest);
-            let job = job.args(parts.link.iter().map(|name| format!("-l{name}"))).args(["-lm", "-lpthread", "-ldl"]);
-            let mut job = job.args(&parts.settings.link).arg("-o").arg(&program);
+            let mut job = job.args(libraries(parts)).arg("-o").arg(&program);
             if matches!(parts.candidates, Candidates::Branches) {
                 job = job.args(COUNTED);
             }
@@ -183,6 +182,12 @@ impl Built {
     }
 }
 
+/// The linker's arguments for the libraries of a program.
+fn libraries(parts: Parts) -> impl Iterator<Item = String> {
+    let own = parts.link.iter().map(|name| format!("-l{name}"));
+    own.chain(["-lm", "-lpthread", "-ldl"].map(str::to_owned)).chain(parts.settings.link.iter().cloned())
+}
+
 /// The program of a driver that judges, in the folder of its build.
 pub fn program(dir: &Path, driver: &Driver) -> PathBuf {
     dir.join(format!("in-place-{}", driver.name))
@@ -217,6 +222,21 @@ pub(super) fn other_main(library: &Library, unit: &Unit) -> Option<String> {
 }
 
 impl BuildSite<'_> {
+    /// Whether a program finds a function of this name in the libraries that it is linked with.
+    fn finds(&self, name: &str, parts: Parts) -> Result<bool> {
+        let [source, program] = ["finds.c", "finds"].map(|file| self.dir.join(file));
+        let text = format!(
+            "extern void it(void) __asm__(\"{name}\");\nvoid (*volatile at)(void) = it;\nint main(void) {{ return 0; }}\n"
+        );
+        write_atomic(&source, text.as_bytes())?;
+        let job = self.compiler(Language::C).dir(parts.root).timeout(time_limits::COMPILE_OWN_C);
+        let job = job.args(["-w", "-fno-pie"]).args(LINKED).arg(&source).args(libraries(parts));
+        match self.done(job.arg("-o").arg(&program), Utf8Path::new("finds.c")) {
+            Err(error) if error.kind() == ErrorKind::C => Ok(false),
+            done => done.map(|()| true),
+        }
+    }
+
     fn unit(&self, parts: Parts, number: usize, unit: &Unit) -> Result<PathBuf> {
         let path = parts.root.join(&unit.file.0);
         let with_mutants = match parts.candidates {

@@ -23,31 +23,45 @@ const ENDING: [&str; 10] = [
 pub(super) struct Outside {
     /// Functions that do more than compute, or of which nothing is known.
     names: BTreeSet<String>,
+    /// Those of them that are not there, unless a driver defines them: the library asks whether they are.
+    missing: BTreeSet<String>,
     /// What the library defines.
     defined: BTreeSet<String>,
 }
 
 impl Outside {
-    /// What the objects of a library need.
+    /// What the objects of a library need; `is_there` says whether a program finds a function elsewhere.
     ///
     /// # Errors
-    /// `Internal` where an object cannot be read.
-    pub fn of_library(objects: &[PathBuf], library: &Library) -> Result<Self> {
+    /// `Internal` where an object cannot be read, and those of `is_there`.
+    pub fn of_library(
+        objects: &[PathBuf],
+        library: &Library,
+        is_there: impl Fn(&str) -> Result<bool>,
+    ) -> Result<Self> {
         let (mut needed, mut defined) = (BTreeSet::new(), BTreeSet::new());
+        let (mut must_be, mut missing) = (BTreeSet::new(), BTreeSet::new());
         for path in objects {
             read_object(path, |file| {
                 for (name, is_undefined) in names(file) {
                     let set = if is_undefined { &mut needed } else { &mut defined };
                     set.insert(name.to_owned());
                 }
+                let strong = file.symbols().filter(|symbol| symbol.is_undefined() && !symbol.is_weak());
+                must_be.extend(strong.filter_map(|symbol| symbol.name().ok()).map(str::to_owned));
             })?;
         }
         let variables: BTreeSet<&String> =
             library.functions.iter().flat_map(|function| &function.foreign_globals).collect();
         let is_variable = |name: &String| variables.contains(name) || VARIABLES.contains(&name.as_str());
         needed.retain(|name| !defined.contains(name) && !is_variable(name) && leaves(name));
+        for name in needed.iter().filter(|name| !must_be.contains(*name) && effect(name).is_none()) {
+            if !is_there(name)? {
+                missing.insert(name.clone());
+            }
+        }
         needed.extend(ENDING.map(str::to_owned));
-        Ok(Self { names: needed, defined })
+        Ok(Self { names: needed, missing, defined })
     }
 
     /// With what a driver's object needs: it may be called back while a call is judged.
@@ -56,7 +70,9 @@ impl Outside {
     /// `Internal` where the object cannot be read.
     pub fn of_program(&self, driver: &Path) -> Result<OfProgram> {
         let (renamed, is_complete) = (self.names.clone(), true);
-        let mut program = OfProgram { replaced: renamed.clone(), renamed, is_complete };
+        // What nobody defines stays weak and undefined by its new name, too: its address is null.
+        let replaced = &self.names - &self.missing;
+        let mut program = OfProgram { renamed, replaced, is_complete };
         read_object(driver, |file| {
             let called = called(file);
             for symbol in file.symbols() {

@@ -176,3 +176,14 @@ fn names_with_underscores_are_what_they_mean() {
     let port = of_port(("void heed(int on);\n", text), "heed(data[at] & 1);", ("heed", nothing));
     assert_eq!((&port["judged"], &port["outside"]), (&json!(0), &json!("signal")), "{port:#}");
 }
+
+/// A hook that the library declares weak, and of which the program has none.
+#[test]
+fn hooks_may_be_missing() {
+    let header = "void traced(unsigned value) __attribute__((weak));\nunsigned trace(unsigned value);\n";
+    let text = "unsigned trace(unsigned value) {\n    if (traced) traced(value);\n    return value * 5;\n}\n";
+    let trace = "pub unsafe fn trace(value: u32) -> u32 {\n    value.wrapping_mul(5)\n}";
+    let port = of_port((header, text), "trace(data[at] * 77u);", ("trace", trace));
+    assert_eq!((&port["differs"], &port["outside"]), (&Value::Null, &Value::Null), "{port:#}");
+    assert!(port["judged"].as_u64() > Some(10), "{port:#}");
+}
