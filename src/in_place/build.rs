@@ -156,7 +156,7 @@ impl Built {
         let program = self.outside.of_program(object)?;
         let names = |kind: &str| format!("{kind}-{}.inc", driver.name);
         let renames = place.dir.join(names("renames"));
-        write_atomic(&renames, outside::renames(&program.renamed).as_bytes())?;
+        write_atomic(&renames, self.outside.renames_of(&program).as_bytes())?;
         write_atomic(&place.dir.join(names("outside")), outside::thunks(&program.replaced).as_bytes())?;
         write_atomic(&place.dir.join(names("tape")), tape::lines(&program.replaced).as_bytes())?;
         let asks = program.replaced.contains("getenv");

@@ -10,6 +10,12 @@ pub(super) const REPLACED: [&str; 28] = [
     "daemon", "sigprocmask", "pthread_sigmask",
 ];
 
+/// Those of them that a library may define for itself: the judge does not need the system's.
+pub(super) const MAY_BE_OWN: [&str; 10] = [
+    "reallocarray", "strdup", "strndup", "wcsdup", "signal", "sysv_signal", "__sysv_signal", "setsid",
+    "setpgid", "daemon",
+];
+
 /// Jumps that leave calls.
 const JUMPS: [&str; 4] = ["longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"];
 

@@ -1,7 +1,7 @@
 //! Functions that the library and its driver take from outside: those that only compute run as they are; calls of all
 //! others end the judging of a call.
 
-use super::leaving::{REPLACED, leaves};
+use super::leaving::{MAY_BE_OWN, REPLACED, leaves};
 use super::tape::is_taped;
 use crate::error::{Error, ErrorKind, Result};
 use crate::libc_facts::effect;
@@ -60,7 +60,7 @@ impl Outside {
                 missing.insert(name.clone());
             }
         }
-        needed.extend(ENDING.map(str::to_owned));
+        needed.extend(ENDING.iter().filter(|name| !defined.contains(**name)).map(|name| (*name).to_owned()));
         Ok(Self { names: needed, missing, defined })
     }
 
@@ -186,14 +186,21 @@ impl Outside {
 
     /// objcopy's list of names for the library.
     pub fn renames(&self) -> String {
-        renames(&self.names)
+        self.with_replaced(&self.names)
     }
-}
 
-/// objcopy's list of names. C++ allocates through its own operators, which the judge defines.
-pub(super) fn renames(outside: &BTreeSet<String>) -> String {
-    let all = REPLACED.iter().copied().chain(outside.iter().map(String::as_str));
-    all.map(|name| format!("{name} implfuzz_of_{name}\n")).collect()
+    /// The same for a driver.
+    pub fn renames_of(&self, program: &OfProgram) -> String {
+        self.with_replaced(&program.renamed)
+    }
+
+    /// C++ allocates through its own operators, which the judge defines.
+    fn with_replaced(&self, outside: &BTreeSet<String>) -> String {
+        let is_own = |name: &str| MAY_BE_OWN.contains(&name) && self.defined.contains(name);
+        let replaced = REPLACED.iter().copied().filter(|name| !is_own(name));
+        let all = replaced.chain(outside.iter().map(String::as_str));
+        all.map(|name| format!("{name} implfuzz_of_{name}\n")).collect()
+    }
 }
 
 /// What `outside.S` includes.

@@ -69,19 +69,21 @@ static void keep(const char *folder, const uint8_t *data, size_t size)
         kept += implfuzz_keep_input(folder, "", data, size);
 }
 
-/* Whoever leaves the group of the process would outlive the run. */
-pid_t setsid(void)
+/* Whoever leaves the group of the process would outlive the run. A library may have functions of its own with these names. */
+#define UNLESS_OWN __attribute__((weak))
+
+UNLESS_OWN pid_t setsid(void)
 {
     return getpid();
 }
 
-int setpgid(pid_t process, pid_t group)
+UNLESS_OWN int setpgid(pid_t process, pid_t group)
 {
     (void)process, (void)group;
     return 0;
 }
 
-int daemon(int stays, int keeps)
+UNLESS_OWN int daemon(int stays, int keeps)
 {
     (void)stays, (void)keeps;
     return 0;

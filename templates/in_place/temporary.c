@@ -1,5 +1,6 @@
 /*
  * `tmpfile` in the program's own folder: the C library's own one uses `/tmp`, where the sandbox lets no driver write.
+ * A library may have its own.
  * Written by cargo-implfuzz.
  */
 #define _GNU_SOURCE
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-FILE *tmpfile(void)
+__attribute__((weak)) FILE *tmpfile(void)
 {
     const char *folder = getenv("TMPDIR");
     char name[4096];
@@ -26,7 +27,7 @@ FILE *tmpfile(void)
     return stream;
 }
 
-FILE *tmpfile64(void)
+__attribute__((weak)) FILE *tmpfile64(void)
 {
     return tmpfile();
 }

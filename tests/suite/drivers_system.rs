@@ -187,3 +187,33 @@ fn hooks_may_be_missing() {
     assert_eq!((&port["differs"], &port["outside"]), (&Value::Null, &Value::Null), "{port:#}");
     assert!(port["judged"].as_u64() > Some(10), "{port:#}");
 }
+
+/// Functions of the library's own with names of the system's.
+#[test]
+fn names_of_the_system_may_be_the_librarys_own() {
+    let header = "char *strndup(const char *text, size_t most);\nint daemon(int stays, int keeps);\n\
+                  unsigned setbuffer(unsigned with);\nunsigned first(unsigned byte);\n";
+    let text = "#include <stdlib.h>
+char *strndup(const char *text, size_t most) {
+    char *copy = malloc(most + 1);
+    if (!copy) return NULL;
+    for (size_t at = 0; at < most; at++) copy[at] = text[at];
+    copy[most] = 7;
+    return copy;
+}
+int daemon(int stays, int keeps) { return stays * 3 + keeps; }
+unsigned setbuffer(unsigned with) { return with + 1; }
+unsigned first(unsigned byte) {
+    char text[1] = {(char)byte};
+    char *copy = strndup(text, 1);
+    unsigned first = copy ? (unsigned char)copy[0] + (unsigned)copy[1] : 0;
+    free(copy);
+    return setbuffer(first) + (unsigned)daemon(2, 1);
+}
+";
+    let first = "pub fn first(byte: u32) -> u32 {\n    (byte & 255) + 15\n}";
+    let body = "first(data[at]); strndup(\"ab\", 1 + at % 2); daemon(data[at], 1);";
+    let port = of_port((header, text), body, ("first", first));
+    assert_eq!((&port["differs"], &port["outside"]), (&Value::Null, &Value::Null), "{port:#}");
+    assert!(port["judged"].as_u64() > Some(10), "{port:#}");
+}
