@@ -1,5 +1,6 @@
 //! The inputs of drivers: campaigns with the sanitised library, and what the kept inputs reach.
 
+use super::marks::Marks;
 use super::{Driven, Inputs, Work, known};
 use crate::c::entries::Entries;
 use crate::count::count;
@@ -8,10 +9,8 @@ use crate::event::{Event, Reporter};
 use crate::in_place::build::{self, Built, Parts};
 use crate::in_place::candidates::Candidates;
 use crate::in_place::corpus::{self, Corpus, Sanitised};
-use crate::in_place::corpus_folders;
 use crate::in_place::driver::Driver;
 use crate::in_place::run::{self, Reached};
-use crate::platform::workspace::write_atomic;
 use fs_err as fs;
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -67,27 +66,25 @@ impl<'w, 'p> Campaigns<'w, 'p> {
         reporter: &mut dyn Reporter,
     ) -> Result<Driven> {
         let work = self.work;
-        let (mark, committed) = (dir.join("made-of"), work.committed(&driver));
-        let is_kept = inputs == Inputs::Kept && fs::read_to_string(&mark).is_ok_and(|text| text == made_of);
-        let corpus = match is_kept {
+        let (marks, committed) = (Marks { dir, made_of }, work.committed(&driver));
+        let is_kept = inputs == Inputs::Kept && marks.is_done();
+        let corpus = match is_kept || inputs == Inputs::Kept && marks.is_fuzzed() {
             true => Corpus::kept(dir)?,
             false => {
-                if !fs::read_to_string(&mark).is_ok_and(|text| text == made_of) {
-                    corpus_folders::forget(dir);
-                }
-                // From here on, what is kept is no longer what the mark says.
-                if mark.exists() {
-                    fs::remove_file(&mark)?;
-                }
+                marks.begin()?;
                 let corpus = self.fuzzed(&driver, (dir, &committed), reporter)?;
-                write_atomic(&mark, made_of.as_bytes())?;
+                marks.fuzzed()?;
                 corpus
             }
         };
         let program = self.built.program(&driver, self.parts, work.place(&self.watched)?)?;
         let corpus = match is_kept {
             true => corpus,
-            false => self.without_breaking((&program, &driver), corpus, dir, reporter)?,
+            false => {
+                let corpus = self.without_breaking((&program, &driver), corpus, dir, reporter)?;
+                marks.done()?;
+                corpus
+            }
         };
         let corpus = corpus.with(&committed)?;
         let Reached { all: reach, how, .. } = run::reach(&program, &corpus.inputs, REPLAY, work.interrupt)?;

@@ -12,6 +12,7 @@ mod exported;
 mod faults;
 mod focus;
 mod known;
+mod marks;
 mod measure;
 mod outputs;
 mod new_driver;

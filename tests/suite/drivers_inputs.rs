@@ -1,6 +1,6 @@
 //! The inputs of drivers: what a campaign leaves for later ones, and what they do not reach.
 
-use crate::support::Repo;
+use crate::support::{Repo, Running};
 use serde_json::json;
 
 #[test]
@@ -35,4 +35,28 @@ fn what_drivers_found_stays_and_shows_what_they_do_not_reach() {
     );
     let ran = repo.run(&["coverage", "greet"]);
     ran.code(11).shows("greet.c:4: never true: kind > 9").shows("greet.c:6: never true: kind == 7");
+}
+
+#[test]
+fn what_drivers_found_stays_when_a_later_command_is_killed() {
+    let library = "unsigned twice(unsigned x) { return x * 2; }\n";
+    let driver = "#include <stddef.h>\n#include <stdint.h>\nunsigned twice(unsigned);\n\
+        int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {\n    if (size) twice(data[0]);\n    return 0;\n}\n";
+    let repo = Repo::of(&[("twice.c", library), ("fuzz/run.c", driver)]);
+    let short = ["drivers", "--seconds", "1"];
+    repo.run(&short).ok();
+    let corpus = ".implfuzz/cache/drivers/corpora/run";
+    for input in ["more/planted", "focused/0/planted"] {
+        repo.write(&format!("{corpus}/{input}"), "seven");
+    }
+    let mut running = Running::start(repo.command(&["drivers", "--seconds", "60"]));
+    running.says("fuzzing fuzz/run.c");
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    drop(running);
+    // It takes up the campaign, of which nothing says what it made.
+    let ran = repo.run(&["drivers", "--check", "twice", "--config=drivers.seconds=1"]);
+    assert!(ran.stderr.contains("fuzzing fuzz/run.c"), "{ran}");
+    for input in ["more/planted", "focused-earlier/0/planted"] {
+        assert!(repo.root().join(corpus).join(input).exists(), "{input}");
+    }
 }
