@@ -268,6 +268,21 @@ static void end_function(const struct work *work)
                     (unsigned long)own->undefined, own->outside ? own->outside : "-");
 }
 
+/* Places for the hashes of judged calls. At least half of them stay free, so that one is soon found. */
+#define LEAST_PLACES ((size_t)1 << 16)
+#define MOST_PLACES ((size_t)1 << 26)
+
+static void forget_calls(uint64_t enough)
+{
+    size_t places = LEAST_PLACES;
+    while (places / 2 < enough && places < MOST_PLACES)
+        places *= 2;
+    if (STATE->seen)
+        munmap(STATE->seen, STATE->seen_places * sizeof *STATE->seen);
+    STATE->seen = implfuzz_somewhere(places * sizeof *STATE->seen, PROT_READ | PROT_WRITE);
+    STATE->seen_places = places;
+}
+
 static void begin_function(struct work *work, enum purpose purpose, size_t number, uint64_t milliseconds, uint64_t by_wall)
 {
     if (work->function < 0)
@@ -278,7 +293,7 @@ static void begin_function(struct work *work, enum purpose purpose, size_t numbe
     const struct implfuzz_function *function = &implfuzz_functions[number];
     struct counts *own = &STATE->counts[number];
     memset(own, 0, sizeof *own);
-    memset(STATE->seen, 0, sizeof STATE->seen);
+    forget_calls(work->enough);
     own->alive = (unsigned char)(function->count < CANDIDATES ? function->count : CANDIDATES);
     if (purpose == BRANCHES || purpose == WATCHES)
         own->alive = 1;

@@ -95,3 +95,36 @@ fn memory_before_an_argument_and_behind_other_pointers_makes_calls_different() {
         assert!(symbol["in_place"].as_u64() >= Some(100), "{json:#}");
     }
 }
+
+const MIXED: &str = "unsigned mix(unsigned a, unsigned b);\n";
+const MIXED_LIBRARY: &str =
+    "#include \"mix.h\"\nunsigned mix(unsigned a, unsigned b) { return a * 31 + b; }\n";
+
+/// Every call of all inputs is another one.
+const MIXED_DRIVER: &str = "\
+#include \"../mix.h\"
+#include <stddef.h>
+#include <stdint.h>
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    unsigned number = 0;
+    for (size_t at = 0; at < size; at++) number = number * 0x01000193 + data[at] + 1;
+    for (unsigned at = 0; at < 240; at++) mix(number, at);
+    return 0;
+}
+";
+
+#[test]
+fn as_many_different_calls_count_as_a_grade_asks_for() {
+    let repo = Repo::of(&[("mix.h", MIXED), ("mix.c", MIXED_LIBRARY), ("fuzz/run.c", MIXED_DRIVER)]);
+    let config = repo.read("implfuzz.toml");
+    let settings = "[drivers]\nseconds = 2\nfunction_seconds = 40\n[grade]\nexecutions = 70_000\n";
+    repo.write("implfuzz.toml", &format!("{config}\n{settings}"));
+    let mut module = repo.read("rust/src/mix.rs");
+    let port = "pub fn mix(a: u32, b: u32) -> u32 {\n    a.wrapping_mul(31).wrapping_add(b)\n}";
+    plant(&mut module, "mix", port).unwrap();
+    repo.write("rust/src/mix.rs", &module);
+    let json = repo.run(&["drivers", "--ports", "--format", "json"]).ok().json("drivers");
+    // It ends once there are enough.
+    let judged = json["ports"][0]["judged"].as_u64();
+    assert!((Some(70_000)..Some(100_000)).contains(&judged), "{json:#}");
+}
