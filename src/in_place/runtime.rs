@@ -12,7 +12,7 @@ use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use std::path::{Path, PathBuf};
 
 /// The judge's own files.
-pub(super) const RUNTIME: [(&str, &str); 34] = [
+pub(super) const RUNTIME: [(&str, &str); 35] = [
     ("in_place.h", include_str!("../../templates/in_place/in_place.h")),
     ("places.c", include_str!("../../templates/in_place/places.c")),
     ("memory.c", include_str!("../../templates/in_place/memory.c")),
@@ -30,6 +30,7 @@ pub(super) const RUNTIME: [(&str, &str); 34] = [
     ("tape.h", include_str!("../../templates/in_place/tape.h")),
     ("answers.c", include_str!("../../templates/in_place/answers.c")),
     ("compare_call.c", include_str!("../../templates/in_place/compare_call.c")),
+    ("no_value.c", include_str!("../../templates/in_place/no_value.c")),
     ("nans.c", include_str!("../../templates/in_place/nans.c")),
     ("words.c", include_str!("../../templates/in_place/words.c")),
     ("judge.c", include_str!("../../templates/in_place/judge.c")),

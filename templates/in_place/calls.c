@@ -148,8 +148,8 @@ int implfuzz_is_distinct(const struct implfuzz_function *function, const struct 
     }
     add_memory(&seen);
     uint64_t hash = implfuzz_with_answers(seen.hash) | 1;
-    for (size_t at = 0; at < SEEN; at++) {
-        uint64_t *place = &STATE->seen[(hash >> 20 ^ hash) + at & (SEEN - 1)];
+    for (size_t at = 0; at < STATE->seen_places; at++) {
+        uint64_t *place = &STATE->seen[(hash >> 20 ^ hash) + at & (STATE->seen_places - 1)];
         if (*place == hash)
             return 0;
         if (*place == 0) {

@@ -55,7 +55,7 @@ void *implfuzz_judge_stack(const unsigned char *frame)
     /* A jump has left the judged call where this one is not below it. */
     if (STATE->judging && !STATE->in_candidate && frame >= STATE->judged_frame)
         implfuzz_end_call();
-    /* Two threads cannot have it, and no call is judged any more. */
+    /* Two threads cannot have it. */
     if (STATE->no_more)
         return NULL;
     return STATE->judging || STATE->in_candidate || !STATE->stack_base ? NULL : STATE->judge_stack;

@@ -92,14 +92,14 @@ int implfuzz_has_moved(const struct picture *c, const struct picture *own)
 
 static int differs(const unsigned char *stack, size_t at)
 {
-    return stack[at] != STATE->stack_after[at] && !implfuzz_has_no_value(stack + at);
+    return stack[at] != STATE->stack_after[at] && !implfuzz_is_left_out(stack + at);
 }
 
 /* Whether only NaNs differ in a word of the stack: the least certain one of them. */
-static enum number only_nans(const unsigned char *stack, size_t at, size_t bytes)
+static enum number only_nans(const unsigned char *stack, size_t at, size_t size)
 {
     enum number all = NUMBER;
-    for (size_t end = bytes - at < 8 ? bytes : at + 8; at < end; at++) {
+    for (size_t end = at + size; at < end; at++) {
         if (!differs(stack, at))
             continue;
         struct nans nans = implfuzz_nans(stack + at, STATE->stack_after + at);
@@ -112,13 +112,18 @@ static enum number only_nans(const unsigned char *stack, size_t at, size_t bytes
 }
 
 /* A word of the stack that differs. */
-static void stack_word(const unsigned char *stack, size_t at, size_t bytes, int moved, struct places *places)
+static void stack_word(const unsigned char *stack, size_t at, size_t size, int moved, struct places *places)
 {
-    enum number number = only_nans(stack, at, bytes);
+    enum number number = only_nans(stack, at, size);
     if (number == NUMBER)
         return;
+    unsigned bytes = 0;
+    for (size_t byte = 0; byte < size; byte++)
+        if (differs(stack, at + byte) && !implfuzz_find_no_value(stack + at + byte))
+            bytes |= 1u << byte;
+    if (bytes == 0)
+        return;
     uint64_t words[2] = {0};
-    size_t size = bytes - at < 8 ? bytes - at : 8;
     memcpy(&words[0], STATE->stack_after + at, size);
     memcpy(&words[1], stack + at, size);
     enum excuse excuse = implfuzz_excuse(words[0], words[1], moved, RESULT_UNKNOWN);
@@ -128,7 +133,7 @@ static void stack_word(const unsigned char *stack, size_t at, size_t bytes, int 
         at++;
     implfuzz_add_excused(places, excuse, stack + at, words[0], words[1]);
     if (excuse == NONE)
-        implfuzz_add_place(places, stack + at, words[0], words[1]);
+        implfuzz_add_place(places, stack + at, words[0], words[1], bytes);
 }
 
 enum difference implfuzz_compare(const struct implfuzz_function *function, const struct picture *c, const struct picture *own,
@@ -154,7 +159,7 @@ enum difference implfuzz_compare(const struct implfuzz_function *function, const
         return DIFFERS_ALLOCATION;
     for (size_t at = 0; at < bytes && places->count < PLACES; at += 8)
         if (memcmp(stack + at, STATE->stack_after + at, bytes - at < 8 ? bytes - at : 8) != 0)
-            stack_word(stack, at, bytes, moved, places);
+            stack_word(stack, at, bytes - at < 8 ? bytes - at : 8, moved, places);
     if (places->count) {
         places->excuse = NONE;
         return DIFFERS_STACK;

@@ -277,12 +277,9 @@ uint64_t implfuzz_overflown(void)
     return 0;
 }
 
-void implfuzz_add_place(struct places *places, const unsigned char *address, uint64_t c, uint64_t own)
+void implfuzz_add_place(struct places *places, const unsigned char *address, uint64_t c, uint64_t own, unsigned bytes)
 {
-    unsigned char bytes = 0;
-    for (uint64_t differs = c ^ own, byte = 0; byte < 8; byte++)
-        bytes |= (unsigned char)((differs >> (8 * byte) & 0xff ? 1 : 0) << byte);
-    places->bytes[places->count] = bytes;
+    places->bytes[places->count] = (unsigned char)bytes;
     places->c[places->count] = c;
     places->own[places->count] = own;
     places->address[places->count++] = address;
@@ -301,13 +298,15 @@ void implfuzz_add_excused(struct places *places, enum excuse excuse, const unsig
     words->address[words->count++] = address;
 }
 
-int implfuzz_has_no_value(const unsigned char *address)
+/* The bytes of a word that differ and count; `in` is NULL outside of the arena. */
+static unsigned bytes_of_word(const struct stretch *in, const unsigned char *now, const unsigned char *then, int moved)
 {
-    const struct places *of_c = STATE->without_value;
-    for (size_t at = 0; of_c && at < of_c->count; at++)
-        if (((uintptr_t)of_c->address[at] ^ (uintptr_t)address) < 8 && of_c->bytes[at] >> ((uintptr_t)address & 7) & 1)
-            return 1;
-    return 0;
+    unsigned bytes = 0;
+    enum excuse excused = NONE;
+    for (size_t at = 0; at < 8; at++)
+        if (now[at] != then[at] && !implfuzz_is_left_out(now + at) && (!in || counts(in, now + at, then[at], moved, &excused)))
+            bytes |= 1u << at;
+    return bytes;
 }
 
 /* How C's memory differs from that which is there now. Pages that neither wrote are equal. */
@@ -322,7 +321,7 @@ enum difference implfuzz_compare_pages(struct places *places, int moved)
         int is_arena = implfuzz_is_arena(now);
         struct stretch in = {.end = now};
         for (size_t byte = 0; byte < PAGE && places->count < PLACES; byte++) {
-            if (now[byte] == then[byte] || implfuzz_has_no_value(now + byte))
+            if (now[byte] == then[byte] || implfuzz_is_left_out(now + byte))
                 continue;
             struct nans nans = implfuzz_nans(now + byte, then + byte);
             if (nans.number == NUMBER) {
@@ -335,18 +334,22 @@ enum difference implfuzz_compare_pages(struct places *places, int moved)
                 continue;
             if (is_arena && !counts(&in, now + byte, then[byte], moved, &places->excuse))
                 continue;
+            size_t word = byte & ~(size_t)7;
             uint64_t words[2];
-            memcpy(&words[0], then + (byte & ~(size_t)7), 8);
-            memcpy(&words[1], now + (byte & ~(size_t)7), 8);
+            memcpy(&words[0], then + word, 8);
+            memcpy(&words[1], now + word, 8);
             /* What is no list of free blocks any more is wrong, whatever the order of blocks. */
             int is_header = in.is_dead && !implfuzz_is_data(in.block, now + byte);
+            if (!is_header && implfuzz_find_no_value(now + byte))
+                continue;
             places->is_certain |= is_header;
             enum excuse excuse = is_header ? NONE : implfuzz_excuse(words[0], words[1], moved, RESULT_UNKNOWN);
             if (excuse == NONE && !is_header && nans.number == MAYBE_NUMBER)
                 excuse = OTHER_NANS;
             implfuzz_add_excused(places, excuse, now + byte, words[0], words[1]);
             if (excuse == NONE) {
-                implfuzz_add_place(places, now + byte, words[0], words[1]);
+                implfuzz_add_place(places, now + byte, words[0], words[1],
+                                   bytes_of_word(is_arena ? &in : NULL, now + word, then + word, moved));
                 first = first != SAME ? first : is_arena ? DIFFERS_MEMORY : DIFFERS_VARIABLE;
             }
             byte = excuse == OTHER_NANS ? byte + nans.bytes - 1 : byte | 7;

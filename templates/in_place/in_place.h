@@ -14,6 +14,7 @@
  *   call_time_limit.c   how long a candidate may run
  *   judge.c       one judged call
  *   compare_call.c   compares what a candidate leaves with what C left: the result, the stack, `errno`; memory is above
+ *   no_value.c    which bytes C leaves otherwise every time
  *   nans.c        which words that differ are NaNs
  *   calls.c       which calls are judged
  *   branches.c    counts the branches that C takes in calls that are judged
@@ -191,7 +192,6 @@ struct region {
 /* Sizes of blocks in the arena, which grow by a quarter. */
 #define CLASSES 40
 /* Places for hashes of calls: a power of two. */
-#define SEEN (STATE->seen_places)
 /* The kernel has a limit of 65,530 mappings, and each page of the log makes two. */
 #define LOG_PAGES (1u << 14)
 /* Of the arena, while the rest of it is protected between two judged calls. */
@@ -326,8 +326,12 @@ struct state {
     unsigned char fresh;
     /* All bits while C runs to show which bytes come from new memory that it did not write: they are all other ones. */
     unsigned char flip;
-    /* The bytes that C leaves otherwise from one run to another, where they do not count; or NULL. */
-    const struct places *without_value;
+    /* no_value.c: a bit for each byte of the log's pages and of the driver's stack, and what is done with those bytes */
+    struct no_value {
+        unsigned char *bits;
+        int is_any;
+        enum { COUNTED, FOUND, LEFT_OUT } use;
+    } no_value;
     /* The bytes behind blocks: what reads beyond the end finds something else with other inputs. */
     unsigned char red;
     /* Of the input. */
@@ -487,7 +491,7 @@ uint64_t implfuzz_overflown(void);
 /* Where memory differs: the first words. */
 struct places {
     const unsigned char *address[PLACES];
-    unsigned char bytes[PLACES]; /* a bit for each byte of the word: whether it differs */
+    unsigned char bytes[PLACES]; /* a bit for each byte of the word: whether it differs, and counts */
     uint64_t c[PLACES], own[PLACES]; /* the word, of C and of the candidate */
     size_t count;
     uint64_t result_of_c, own_result; /* where the result differs: the first bytes */
@@ -507,14 +511,22 @@ struct places {
  * this call are left out; so are pointers to equal constants. `excuse` is set if anything was left out or may be right.
  */
 enum difference implfuzz_compare_pages(struct places *places, int moved);
-/* Whether C does not leave the same byte there every time, as far as `without_value` knows. */
-int implfuzz_has_no_value(const unsigned char *address);
-/* Adds a word that differs, of which the first byte that does is at `address`. */
-void implfuzz_add_place(struct places *places, const unsigned char *address, uint64_t c, uint64_t own);
+/* Adds a word that differs, of which the first byte that does is at `address`; `bytes` has a bit for each byte that does. */
+void implfuzz_add_place(struct places *places, const unsigned char *address, uint64_t c, uint64_t own, unsigned bytes);
 /* The same for a word with an excuse. */
 void implfuzz_add_excused(struct places *places, enum excuse excuse, const unsigned char *address, uint64_t c, uint64_t own);
 /* How two words differ that may be pointers: those of memory may be any, a result is what its function says. */
 enum excuse implfuzz_excuse(uint64_t c, uint64_t own, int moved, enum result kind);
+
+/* no_value.c */
+void implfuzz_no_value_make(void);
+/* Whether the byte has been found to have no value. */
+int implfuzz_is_without_value(const unsigned char *address);
+/* The same, while such bytes are left out. */
+int implfuzz_is_left_out(const unsigned char *address);
+/* C has left another byte there; whether that is kept, and is no difference. */
+int implfuzz_find_no_value(const unsigned char *address);
+void implfuzz_forget_no_value(void);
 
 /* compare_call.c */
 /* What is compared beside the pages. */

@@ -171,49 +171,37 @@ static void one_line(char *text)
 /* Differences of a port that may be right; it runs on after these, for the next one may be certain. */
 #define MOST_UNCLEAR 32
 
-/* Whether C does the same on the candidates' stack as on the driver's, and where new memory holds other bytes. Some bytes may
- * be what it finds on a stack, or in new memory. */
+/* Whether C does the same on the candidates' stack as on the driver's, and where new memory holds other bytes; but for bytes
+ * without value, which are found. */
 enum steadiness { NOT_KNOWN, STEADY, UP_TO_BYTES, UNSTEADY };
 
-/* The bytes are those that differ, with one stack and memory or with another. */
-static enum steadiness steadiness(const struct call *call, const struct picture *c, struct places *bytes)
+static enum steadiness steadiness(const struct call *call, const struct picture *c)
 {
     enum difference difference = SAME;
-    STATE->without_value = bytes;
-    for (int time = 0; time < 2;) {
-        struct places found = {0};
+    STATE->no_value.use = FOUND;
+    for (int time = 0; time < 2 && difference == SAME; time++) {
+        struct places places = {0};
         implfuzz_fill_candidate_stack(time ? 0x5b : 0xa4);
         STATE->flip = time ? 0xff : 0;
         /* Candidates call themselves through the judge, whose frames move all below. */
-        difference = try(call->original, time ? call->original : NULL, call, c, &found);
-        if (difference == SAME) {
-            time++;
-            continue;
-        }
-        /* More may differ than are listed, and a difference of one kind hides the others: C runs again without these. */
-        if (found.count == 0 || found.count + bytes->count >= PLACES)
-            break;
-        memcpy(bytes->address + bytes->count, found.address, found.count * sizeof *found.address);
-        memcpy(bytes->bytes + bytes->count, found.bytes, found.count);
-        bytes->count += found.count;
+        difference = try(call->original, time ? call->original : NULL, call, c, &places);
     }
     STATE->flip = 0;
-    STATE->without_value = NULL;
-    return difference != SAME ? UNSTEADY : bytes->count ? UP_TO_BYTES : STEADY;
+    STATE->no_value.use = COUNTED;
+    return difference != SAME ? UNSTEADY : STATE->no_value.is_any ? UP_TO_BYTES : STEADY;
 }
 
-/* Whether all bytes that differ are such. */
-static int is_without_value(const struct places *own, const struct places *of_c)
+/* Whether all bytes that differ are without value. */
+static int is_without_value(const struct places *places)
 {
-    for (size_t at = 0; at < own->count; at++) {
-        unsigned bytes = own->bytes[at];
-        for (size_t other = 0; other < of_c->count; other++)
-            if (((uintptr_t)own->address[at] ^ (uintptr_t)of_c->address[other]) < 8)
-                bytes &= ~(unsigned)of_c->bytes[other];
-        if (bytes)
+    for (size_t at = 0; at < places->count; at++)
+        for (size_t byte = 0; byte < 8; byte++)
+            if (places->bytes[at] >> byte & 1 && !implfuzz_is_without_value((unsigned char *)((uintptr_t)places->address[at] & ~7ul) + byte))
+                return 0;
+    for (size_t at = 0; at < places->excused.count; at++)
+        if (!implfuzz_is_without_value(places->excused.address[at]))
             return 0;
-    }
-    return own->count != 0;
+    return places->count + places->excused.count != 0;
 }
 
 static enum difference try_candidate(uint32_t number, void *candidate, const struct call *call, const struct picture *c,
@@ -237,7 +225,6 @@ static int judge_candidates(uint32_t number, const struct call *call, const stru
 {
     struct counts *own = &STATE->counts[number];
     enum steadiness steady = NOT_KNOWN;
-    struct places found = {0};
     for (size_t at = 0; at < call->function->count; at++) {
         if (own->killed[at])
             continue;
@@ -249,21 +236,21 @@ static int judge_candidates(uint32_t number, const struct call *call, const stru
         char said[sizeof STATE->said];
         memcpy(said, STATE->said, sizeof said);
         if (steady == NOT_KNOWN)
-            steady = steadiness(call, c, &found);
+            steady = steadiness(call, c);
         if (steady == UNSTEADY)
             return 0;
-        if (steady == UP_TO_BYTES && is_without_value(&places, &found)) {
-            /* What else differs was not looked at. */
-            STATE->without_value = &found;
+        if (steady == UP_TO_BYTES) {
+            /* A byte without value hides what else differs. */
+            int is_all = is_without_value(&places);
+            STATE->no_value.use = LEFT_OUT;
             difference = try_candidate(number, candidate, call, c, &places);
-            STATE->without_value = NULL;
-            if (difference == SAME)
+            STATE->no_value.use = COUNTED;
+            if (difference == SAME && is_all)
                 continue;
+            if (difference == SAME)
+                return 0;
             memcpy(said, STATE->said, sizeof said);
         }
-        /* Words where C differs from itself are no proof. */
-        if (steady == UP_TO_BYTES)
-            places.excused.count = 0;
         if (function_has_port(call->function) && may_be_right(difference, &places) && own->unclear < MOST_UNCLEAR) {
             own->unclear++;
         } else {
@@ -287,6 +274,7 @@ static int candidates(uint32_t number, const struct call *call, const struct pic
 {
     implfuzz_close_driver_stack(call->trampoline, 1);
     int says = judge_candidates(number, call, c);
+    implfuzz_forget_no_value();
     implfuzz_close_driver_stack(call->trampoline, 0);
     return says;
 }
@@ -338,9 +326,8 @@ static void judge_without_memory(uint32_t number, const struct call *call, struc
     for (uint64_t at = 1; at <= FAILING_FIRST + 1 && own->alive; at++) {
         STATE->failing = at <= FAILING_FIRST ? at : at + own->calls % FAILING_LATER;
         /* Where C does not survive it, no port has to; later ones may not even be asked for. */
-        if (!run_once_more(own, call, c))
+        if (!run_once_more(own, call, c) || !candidates(number, call, c))
             break;
-        own->unsteady += !candidates(number, call, c);
     }
     STATE->failing = 0;
     STATE->outside = NULL;
@@ -350,7 +337,8 @@ static void judge_without_memory(uint32_t number, const struct call *call, struc
 /* Changes of a judged call. */
 #define CHANGES 3
 
-/* Judges the candidates where the system answers otherwise than it did in the judged call, on both sides. */
+/* Judges the candidates where the system answers otherwise than it did in the judged call, on both sides. Where C uses what
+ * nobody wrote then, no port has to do the same. */
 static void judge_with_other_answers(uint32_t number, const struct call *call, struct picture *c)
 {
     struct counts *own = &STATE->counts[number];
@@ -363,7 +351,7 @@ static void judge_with_other_answers(uint32_t number, const struct call *call, s
             break;
         memset(c, 0, sizeof *c);
         if (run_once_more(own, call, c))
-            own->unsteady += !candidates(number, call, c);
+            candidates(number, call, c);
     }
     implfuzz_answers_end();
     STATE->outside = NULL;
@@ -391,14 +379,15 @@ static void replace(uint32_t number, const struct registers *registers, const un
 
 /*
  * What new memory begins with: often what nobody expects, sometimes what many do. It is the same whenever an input runs. Few
- * bytes, since calls that differ in unwritten memory alone count as different ones.
+ * bytes, since calls that differ in unwritten memory alone count as different ones; none that texts have, since what C
+ * writes is not told from what was there.
  */
 static unsigned char fresh(uint64_t call)
 {
     switch (call % 16) {
     case 7: return 0;
     case 14: return 0xff;
-    default: return call % 2 ? 0x35 : FRESH_OF_DRIVER;
+    default: return call % 2 ? 0xf6 : FRESH_OF_DRIVER;
     }
 }
 
@@ -432,7 +421,7 @@ int implfuzz_judge(uint32_t entry, struct registers *registers, unsigned char *f
     }
     own->calls++;
     own->calls_of_input++;
-    if (STATE->purpose == REPLACES && STATE->stack_base) {
+    if (STATE->purpose == REPLACES && STATE->stack_base && !STATE->no_more) {
         replace(number, registers, frame + 16, result);
         return 1;
     }

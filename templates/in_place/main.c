@@ -318,8 +318,7 @@ static char *script(void)
     return text;
 }
 
-/* Before the driver's own constructors, which allocate and call the system, too. */
-__attribute__((constructor(101))) static void make_memory(void)
+static void make_memory(void)
 {
     if (mmap(STATE, sizeof *STATE, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0) != (void *)STATE)
@@ -328,6 +327,16 @@ __attribute__((constructor(101))) static void make_memory(void)
     STATE->red = 0xa5;
     implfuzz_arena_make();
 }
+
+/* Before the constructors of the driver and of its libraries, which allocate, call the system and start threads, too. */
+#ifdef __GLIBC__
+__attribute__((section(".preinit_array"), used)) static void (*const made_first)(void) = make_memory;
+#else
+__attribute__((constructor(101))) static void make_first(void)
+{
+    make_memory();
+}
+#endif
 
 int main(int count, char **words)
 {
@@ -341,6 +350,7 @@ int main(int count, char **words)
     STATE->called_ends = implfuzz_somewhere(implfuzz_driver_functions() * sizeof *STATE->called_ends + 1, PROT_READ | PROT_WRITE);
     implfuzz_rust_heap_make();
     implfuzz_pages_make();
+    implfuzz_no_value_make();
     implfuzz_candidates_make();
     implfuzz_constants_make();
     implfuzz_entries_make();

@@ -11,11 +11,15 @@
 /* A function of the system that does more than compute was called. */
 void implfuzz_outside(const char *name)
 {
+    int is_thread = strcmp(name, "pthread_create") == 0 || strcmp(name, "thrd_create") == 0;
     /* After a jump, the call that is judged or replaced does not return. */
     int jumps = strstr(name, "longjmp") != NULL;
     if (STATE->purpose == REPLACES && STATE->said[0] == 0) {
         if (jumps)
             STATE->in_candidate = 0;
+        /* Two threads cannot both have a candidate in C's place. */
+        if (is_thread)
+            STATE->no_more = name;
         return;
     }
     if (STATE->in_candidate) {
@@ -27,7 +31,7 @@ void implfuzz_outside(const char *name)
         implfuzz_leave(is_panic ? EXITED : LEFT_PROCESS);
     }
     /* Other threads and processes would share what is put back: no later call is judged. */
-    if (strcmp(name, "pthread_create") == 0 || strcmp(name, "thrd_create") == 0 || strcmp(name, "fork") == 0 || strcmp(name, "vfork") == 0)
+    if (is_thread || strcmp(name, "fork") == 0 || strcmp(name, "vfork") == 0)
         STATE->no_more = name;
     static const char *const of_streams[] = {"setvbuf", "setbuf", "setbuffer", "fmemopen", "open_memstream", "fopencookie"};
     for (size_t at = 0; at < sizeof of_streams / sizeof *of_streams; at++)

@@ -108,8 +108,8 @@ int implfuzz_of_setitimer(int which, const struct itimerval *value, struct itime
     return 0;
 }
 
-/* Libraries such as those of C++ and OpenMP start threads by this name, too. */
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)
+/* Libraries such as those of C++ and OpenMP start threads by this name, too. The judged library may have its own. */
+__attribute__((weak)) int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)
 {
     implfuzz_outside("pthread_create");
     int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);

@@ -187,13 +187,17 @@ struct taped_call *implfuzz_new_call(const struct implfuzz_taped *of, const uint
  */
 static size_t line(char *text, int size, FILE *stream)
 {
-    int had_failed = ferror(stream), byte = 0;
+    int byte = 0;
     size_t length = 0;
     if (size <= 0)
         return 0;
     while (length + 1 < (size_t)size && byte != '\n' && (byte = fgetc(stream)) != EOF)
         text[length++] = (char)byte;
-    if ((size > 1 && length == 0) || (!had_failed && ferror(stream)))
+    /* It may have failed before, so that the stream does not say. */
+    int has_failed = byte == EOF && errno && errno != EAGAIN;
+    if (has_failed && length)
+        implfuzz_outside("fgets");
+    if ((size > 1 && length == 0) || has_failed)
         return 0;
     text[length] = 0;
     return length + 1;

@@ -25,6 +25,29 @@ void name_copy(struct name *to, const char *text)
     free(own);
 }
 
+/* More of it than a report lists. */
+void page_set(struct page *to, const char *text)
+{
+    struct page own;
+    size_t length = strnlen(text, sizeof own.text - 1);
+    memcpy(own.text, text, length);
+    own.text[length] = 0;
+    *to = own;
+}
+
+unsigned sum(const char *text)
+{
+    unsigned char *own = malloc(40);
+    unsigned all = 0;
+    if (!own)
+        return 0;
+    memcpy(own, text, strnlen(text, 40));
+    for (size_t at = 0; at < 40; at++)
+        all += own[at];
+    free(own);
+    return all;
+}
+
 struct all *load(int file, size_t size)
 {
     struct all *all = malloc(sizeof *all);

@@ -44,3 +44,24 @@ pub unsafe fn load(file: ::core::ffi::c_int, size: usize) -> *mut ffi::all {
 pub unsafe fn first(block: *const ::core::ffi::c_uchar) -> ::core::ffi::c_uint {
     unsafe { u32::from(*block) * 3 }
 }
+
+pub unsafe fn page_set(to: *mut ffi::page, text: *const ::core::ffi::c_char) {
+    unsafe {
+        let length = libc::strnlen(text, 599);
+        core::ptr::copy_nonoverlapping(text, (&raw mut (*to).text).cast(), length);
+        (*to).text[length] = 0;
+    }
+}
+
+pub unsafe fn sum(text: *const ::core::ffi::c_char) -> ::core::ffi::c_uint {
+    unsafe {
+        let own = core::hint::black_box(libc::calloc(1, 40).cast::<u8>());
+        if own.is_null() {
+            return 0;
+        }
+        core::ptr::copy_nonoverlapping(text.cast(), own, libc::strnlen(text, 40));
+        let all = (0..40).map(|at| u32::from(*own.add(at))).sum();
+        libc::free(own.cast());
+        all
+    }
+}
