@@ -191,7 +191,6 @@ struct region {
 #define PLACES 16
 /* Sizes of blocks in the arena, which grow by a quarter. */
 #define CLASSES 40
-/* Places for hashes of calls: a power of two. */
 /* The kernel has a limit of 65,530 mappings, and each page of the log makes two. */
 #define LOG_PAGES (1u << 14)
 /* Of the arena, while the rest of it is protected between two judged calls. */
@@ -377,7 +376,7 @@ struct state {
     } *counts;
     /* Hashes of the calls that were judged, by which equal ones are known. */
     uint64_t *seen;
-    size_t seen_places;
+    size_t seen_places; /* a power of two */
     /* What was allocated and freed since this was last cleared, as a hash; and how many blocks were allocated. */
     uint64_t allocations, allocated;
     /* called_back.c: what is recorded since then, and what C did, which candidates cannot read. */
