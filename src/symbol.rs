@@ -82,6 +82,8 @@ pub enum Access {
 pub struct ParamUse {
     pub line: u32,
     pub kind: UseKind,
+    /// It goes no further than the NUL at which a loop ends, as in `while (*p) p++`, or needs no memory, as `p - q`.
+    pub in_text: bool,
 }
 
 /// How a parameter is used. Texts are C source as written.

@@ -156,3 +156,15 @@ fn by_pointer(node: Cursor<'_>) -> Access {
     let target = if ty.kind() == CXType_Pointer { ty.pointee() } else { ty.element() };
     if target.canonical().is_const() { Access::Read } else { Access::ReadWrite }
 }
+
+/// The operator with the same meaning when the operands are swapped.
+pub(super) fn mirrored(op: &str) -> String {
+    match op {
+        "<" => ">",
+        "<=" => ">=",
+        ">" => "<",
+        ">=" => "<=",
+        other => other,
+    }
+    .to_owned()
+}

@@ -25,6 +25,7 @@ mod analysis_cache;
 mod types;
 mod expr;
 mod memory_before;
+mod text_loops;
 mod parse_uses;
 mod atomics;
 mod comments_above;

@@ -4,9 +4,10 @@
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
 use super::cursor::Cursor;
-use super::expr::{Sources, access, is_nameless, is_pointer, is_wrapper, is_zero, named};
+use super::expr::{Sources, access, is_nameless, is_pointer, is_wrapper, is_zero, mirrored, named};
 use super::memory_before;
 use super::parse_copies::{Copies, Passed, is_local, is_moved, moves};
+use super::text_loops::stays_in_text;
 use crate::symbol::{ParamUse, UseKind};
 use clang_sys::*;
 
@@ -25,11 +26,12 @@ pub(super) fn uses(
         let mut look = Look { copies, sources, parents, mention, position, is_parameter, found: Vec::new() };
         look.climb();
         let line = mention.start().line;
+        let in_text = stays_in_text(parents, mention);
         let kinds = look.found.into_iter().map(|used| match passed {
             Some(passed) => from_call(passed, used),
             None => used,
         });
-        found.extend(kinds.map(|kind| (position, ParamUse { line, kind })));
+        found.extend(kinds.map(|kind| (position, ParamUse { line, kind, in_text })));
     };
     match copies.of(declaration) {
         Some(position) => look(position, None),
@@ -87,6 +89,7 @@ impl<'tu> Look<'_, 'tu> {
                 self.found.extend(leads_back.then_some(UseKind::Back));
                 let passed = kind.as_ref().and_then(|kind| self.comes_back(parent, kind));
                 self.found.extend(kind);
+                self.element_address(depth);
                 if is_moved {
                     let used = self.pointer_use(depth);
                     self.found.extend(used);
@@ -170,6 +173,15 @@ impl<'tu> Look<'_, 'tu> {
             return used.into_iter().collect();
         }
         Vec::new()
+    }
+
+    /// The uses of `&p[i]`, which leads to more than the one element. Where they are not followed, they may go anywhere.
+    fn element_address(&mut self, depth: usize) {
+        let is_element = self.parents[depth].kind() == CXCursor_ArraySubscriptExpr;
+        let Some(at) = self.above(depth, CXUnaryOperator_AddrOf).filter(|_| is_element) else { return };
+        let used = self.pointer_use(at);
+        self.found.extend(used.contains(&UseKind::Other).then_some(UseKind::Arithmetic));
+        self.found.extend(used);
     }
 
     /// Whether the uses of a local are those of the parameter, as those of what a function returned for it.
@@ -299,13 +311,11 @@ impl<'tu> Look<'_, 'tu> {
         })
     }
 
-    /// The `*` directly above the node at `depth`, with its ancestors.
-    fn deref_above(&self, depth: usize) -> Option<(&[Cursor<'tu>], Cursor<'tu>)> {
+    /// The place of this operator, where it is directly above the node at `depth`.
+    fn above(&self, depth: usize, operator: CXUnaryOperatorKind) -> Option<usize> {
         let at = (0..depth).rev().find(|i| !is_wrapper(self.parents[*i]))?;
         let node = self.parents[at];
-        let is_deref =
-            node.kind() == CXCursor_UnaryOperator && node.unary_operator() == CXUnaryOperator_Deref;
-        is_deref.then(|| (&self.parents[..at], node))
+        (node.kind() == CXCursor_UnaryOperator && node.unary_operator() == operator).then_some(at)
     }
 
     fn binary(&mut self, depth: usize, parent: Cursor<'tu>, inner: Cursor<'tu>) -> Option<UseKind> {
@@ -329,14 +339,16 @@ impl<'tu> Look<'_, 'tu> {
                 Some(own) if self.copies.of(own) == Some(self.position) => return None,
                 _ => UseKind::Stored { to: self.sources.text(left) },
             },
-            CXBinaryOperator_Add if is_pointer(self.mention) => match self.deref_above(depth) {
-                Some((above, deref)) => {
-                    let access = access(above, deref);
-                    let index = self.index_text(other);
-                    UseKind::Index { index, constant: other.evaluate(), access }
+            CXBinaryOperator_Add if is_pointer(self.mention) => {
+                match self.above(depth, CXUnaryOperator_Deref) {
+                    Some(at) => {
+                        let access = access(&self.parents[..at], self.parents[at]);
+                        let index = self.index_text(other);
+                        UseKind::Index { index, constant: other.evaluate(), access }
+                    }
+                    None => UseKind::Arithmetic,
                 }
-                None => UseKind::Arithmetic,
-            },
+            }
             CXBinaryOperator_Comma => UseKind::Other,
             _ => UseKind::Arithmetic,
         })
@@ -384,16 +396,4 @@ impl<'tu> Look<'_, 'tu> {
         let args = arguments.iter().map(|a| self.sources.text(*a)).collect();
         UseKind::Argument { callee, position, args }
     }
-}
-
-/// The operator with the same meaning when the operands are swapped.
-fn mirrored(op: &str) -> String {
-    match op {
-        "<" => ">",
-        "<=" => ">=",
-        ">" => "<",
-        ">=" => "<=",
-        other => other,
-    }
-    .to_owned()
 }

@@ -51,6 +51,25 @@ pub fn identifiers(text: &str) -> Vec<&str> {
         .collect()
 }
 
+/// How many elements of the pointer come before what an argument like `p` or `&p[4]` leads to, if its text shows that.
+pub(super) fn elements_before(text: &str) -> Option<i64> {
+    let of = text.trim().strip_prefix('&').and_then(|text| text.strip_suffix(']')?.rsplit_once('['));
+    match of {
+        Some((_, index)) => index.trim().parse().ok(),
+        None => (!text.contains('+')).then_some(0),
+    }
+}
+
+/// Whether this type is a pointer to other things than bytes.
+pub(super) fn is_wider(to: &str) -> bool {
+    let is_byte = |word: &&str| {
+        let word = word.to_ascii_lowercase();
+        matches!(word.as_str(), "char" | "uchar" | "u_char" | "void" | "byte" | "octet")
+            || word.trim_end_matches("_t").ends_with('8')
+    };
+    to.contains('*') && !identifiers(to).iter().any(is_byte)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,5 @@
 //! Callback parameters: which of them a harness can supply.
 
-use super::length_names::names_length_of;
 use super::parameter_roles::{self, prototype};
 use super::pointer_facts::Facts;
 use super::types::{Parameter, Role};
@@ -54,7 +53,7 @@ fn is_order(params: &[CType], ret: &CType) -> bool {
 
 /// Whether the type is a comparison of values of any kind, which may get user data, too. Without an order, trees lose what
 /// they hold.
-fn orders_any(params: &[CType], ret: &CType) -> bool {
+pub(super) fn orders_any(params: &[CType], ret: &CType) -> bool {
     let ([a, b] | [a, b, _]) = params else { return false };
     let values = |ty: &CType| match &ty.kind {
         TypeKind::Pointer(target) if target.is_const => Some(target.kind.clone()),
@@ -64,7 +63,7 @@ fn orders_any(params: &[CType], ret: &CType) -> bool {
     signed && values(a).is_some() && values(a) == values(b) && params.get(2).is_none_or(points_to_void)
 }
 
-fn points_to_void(ty: &CType) -> bool {
+pub(super) fn points_to_void(ty: &CType) -> bool {
     matches!(&ty.kind, TypeKind::Pointer(target) if target.kind == TypeKind::Void)
 }
 
@@ -119,9 +118,6 @@ pub(super) fn is_token(ty: &CType, facts: &Facts) -> bool {
         && facts.escapes.as_deref() == Some("?")
 }
 
-/// Largest number of elements with a callback: some algorithms are quadratic.
-pub(super) const ELEMENTS: usize = 300;
-
 /// A comparison of `void *` needs elements of a known size.
 pub(super) fn measured(function: &Function, params: &[Parameter]) -> Result<(), String> {
     if params.iter().any(|param| matches!(param.role, Role::Elements(_))) {
@@ -155,20 +151,4 @@ pub(super) fn measured(function: &Function, params: &[Parameter]) -> Result<(), 
         )),
         None => Ok(()),
     }
-}
-
-/// The two parameters after a `void *` that give the number of elements and the size of one.
-pub(super) fn elements(function: &Function, index: usize, facts: &Facts) -> Option<(String, String)> {
-    let [pointer, count, size] = function.params.get(index..index + 3)? else { return None };
-    let unsigned = |p: &Param| matches!(p.ty.kind, TypeKind::Int { signed: false, bits: 32.., .. });
-    // Of an image, these count elements.
-    let has_order = function.params.iter().any(|p| prototype(&p.ty).is_some());
-    let words: &[&str] = if has_order { &["size", "width", "stride"] } else { &["size"] };
-    // `item_size` is that of one item where a callback compares two.
-    let is_of_another =
-        |p: &Param| names_length_of(&size.name, &p.name) && !(has_order && p.name == pointer.name);
-    let named = words.iter().any(|word| size.name.to_ascii_lowercase().contains(word))
-        && !function.params.iter().any(is_of_another);
-    let is_it = points_to_void(&pointer.ty) && (facts.reads || facts.writes || facts.walks || facts.called);
-    (is_it && unsigned(count) && unsigned(size) && named).then(|| (count.name.clone(), size.name.clone()))
 }

@@ -2,6 +2,7 @@
 
 use super::borrowed;
 use super::callback;
+use super::element_sizes;
 use super::errno::sets_errno;
 use super::flat::{flat, may_be_longer};
 use super::length_inference::{Size, free_lengths, inferred_max, length_partners, most_of_step};
@@ -178,7 +179,7 @@ fn calls_back(param: &Param) -> bool {
 /// The role of a parameter in a group of memory, element count and element size.
 fn sized(function: &Function, index: usize, facts: &FactTable) -> Option<Role> {
     let found = (0..function.params.len()).find_map(|at| {
-        let (count, size) = callback::elements(function, at, &facts.of(function, at))?;
+        let (count, size) = element_sizes::elements(facts, function, at)?;
         Some((at, count, size))
     });
     let (at, count, size) = found?;
@@ -189,7 +190,7 @@ fn sized(function: &Function, index: usize, facts: &FactTable) -> Option<Role> {
     // C may also write through local variables, which the facts do not follow.
     let TypeKind::Pointer(target) = &param.ty.kind else { return None };
     let direction = if target.is_const { Direction::In } else { Direction::InOut };
-    Some(Role::Elements(parameter_roles::Elements { direction, count, size, max: callback::ELEMENTS }))
+    Some(Role::Elements(parameter_roles::Elements { direction, count, size, max: element_sizes::ELEMENTS }))
 }
 
 fn wide(name: &str) -> String {
@@ -278,7 +279,8 @@ fn pointer(
             .ok_or_else(|| format!("the C text does not show what the `void *` `{name}` points to"));
     }
     let text = target.is_char();
-    if !facts.writes && (facts.string || text && target.is_const && !facts.returned) {
+    let ends_at_nul = facts.is_text() && matches!(target.kind, TypeKind::Int { bits: 8, .. });
+    if !facts.writes && (facts.string || ends_at_nul || text && target.is_const && !facts.returned) {
         return Ok(Role::CString(parameter_roles::CString { max: max.min(MAX), nullable }));
     }
     if facts.returned {

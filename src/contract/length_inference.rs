@@ -77,9 +77,17 @@ pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, para
     {
         return Some(named.name.clone());
     }
+    // The number may cut the text, but does not say how much memory there is: a text that fills it would have no NUL.
+    if facts.is_text() && matches!(target.kind, TypeKind::Int { bits: 8, .. }) {
+        return None;
+    }
     // (output, text, length): a text that C reads to its NUL needs no length; the length belongs to the output, as
     // in `strlcpy`.
-    if facts.string && is_text(param, true) && index > 0 && is_text(&function.params[index - 1], false) {
+    if (facts.string || facts.text.reach_nul())
+        && is_text(param, true)
+        && index > 0
+        && is_text(&function.params[index - 1], false)
+    {
         return None;
     }
     // The convention (pointer, length) is stronger than a comparison: C often walks an output with the input's

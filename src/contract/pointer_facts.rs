@@ -2,9 +2,10 @@
 //!
 //! This module collects facts only; `contract::infer` derives roles from them.
 
-use super::c_words::{identifiers, without_sizeof, without_subscripts};
+use super::c_words::{elements_before, identifiers, is_wider, without_sizeof, without_subscripts};
 use super::length_names::length_like;
 use super::observed_calls::{Calls, Observed};
+use super::text_reads::TextReads;
 use super::types::Direction;
 use crate::libc_facts::{self as libc, PointerUse};
 use crate::symbol::{
@@ -30,6 +31,8 @@ pub struct Facts {
     pub fields: bool,
     /// Passed to a `str…` function that reads up to the NUL.
     pub string: bool,
+    /// How far C reads it as a text.
+    pub text: TextReads,
     pub null_checked: bool,
     pub returned: bool,
     /// A pointer to what it points to, or into it, is returned.
@@ -114,6 +117,7 @@ impl<'a> FactTable<'a> {
         let first_move = param.uses.iter().position(|used| moves(&used));
         for (at, used) in param.uses.iter().enumerate() {
             facts.line.get_or_insert(used.line);
+            facts.text.note(function, param, used);
             let before = facts.before;
             self.used(function, param, (&used.kind, used.line), &mut facts);
             facts.before &= before || first_move.is_none_or(|first| at < first);
@@ -184,6 +188,7 @@ impl<'a> FactTable<'a> {
         facts.writes |= there.writes;
         facts.stored |= there.stored;
         facts.leads_back |= there.leads_back;
+        facts.text.merge(there.text);
         facts.escape(there.escapes);
     }
 
@@ -219,8 +224,13 @@ impl<'a> FactTable<'a> {
             }
             let mut there = self.of(inner, position);
             // An argument like `p + i` moves; a plain `p` does not.
-            let is_moved = args.get(position).is_some_and(|text| text.contains('+'));
-            there.before &= !is_moved;
+            let offset = args.get(position).map_or(Some(0), |text| elements_before(text));
+            let is_moved = offset.is_none();
+            there.before &= offset == Some(0);
+            if let Some(from @ 1..) = offset {
+                let last = there.constant_index.or(there.dereferenced.then_some(0));
+                there.constant_index = last.map(|last| last.saturating_add(from));
+            }
             facts.merge(&there);
             for length in there.lengths.keys() {
                 let at = inner.params.iter().position(|p| p.name == *length);
@@ -240,6 +250,7 @@ impl<'a> FactTable<'a> {
                 facts.writes |= writes;
                 facts.string |= string;
                 let size_text = size.and_then(|at| args.get(at)).map(String::as_str);
+                facts.text.note_libc((function, param), string, (args, size_text));
                 self.sized(function, param, (size_text, line), facts);
             }
             None if libc::frees(callee) && position == 0 => facts.freed = true,
@@ -272,6 +283,11 @@ impl<'a> FactTable<'a> {
 }
 
 impl Facts {
+    /// Whether C reads no more than a text and its NUL.
+    pub fn is_text(&self) -> bool {
+        self.text.end_at_nul() && !(self.writes || self.before || self.several || self.fields)
+    }
+
     fn access(&mut self, access: Access) {
         self.reads |= access != Access::Write;
         self.writes |= access != Access::Read;
@@ -299,6 +315,7 @@ impl Facts {
         self.before |= other.before;
         self.fields |= other.fields;
         self.string |= other.string;
+        self.text.merge(other.text);
         self.null_checked |= other.null_checked;
         self.stored |= other.stored;
         self.freed |= other.freed;
@@ -313,16 +330,6 @@ fn leads_to_bytes(param: &Param) -> bool {
     target.is_some_and(
         |to| matches!(to.kind, TypeKind::Int { bits: 8, plain_char, .. } if !plain_char || !to.is_const),
     )
-}
-
-/// Whether this type is a pointer to other things than bytes.
-fn is_wider(to: &str) -> bool {
-    let is_byte = |word: &&str| {
-        let word = word.to_ascii_lowercase();
-        matches!(word.as_str(), "char" | "uchar" | "u_char" | "void" | "byte" | "octet")
-            || word.trim_end_matches("_t").ends_with('8')
-    };
-    to.contains('*') && !identifiers(to).iter().any(is_byte)
 }
 
 /// Notes the integer parameters that the index is compared with.
@@ -500,6 +507,26 @@ mod tests {
         let table = FactTable::build(&library);
         let bounds = |index| table.of(&library.functions[0], index).lengths.into_keys().collect::<Vec<_>>();
         assert_eq!((bounds(0), bounds(1)), (vec!["n".to_owned()], vec!["m".to_owned()]));
+    }
+
+    #[test]
+    fn the_address_of_an_element_leads_to_those_behind_it() {
+        let text = "void put(unsigned char *p, unsigned v) { p[0] = v; p[1] = v >> 8; p[3] = v; }\n\
+            void both(unsigned char *out, unsigned v) { put(&out[0], v); put(&out[4], v); }\n\
+            void one(int *p, int v); void one(int *p, int v) { *p = v; }\n\
+            void second(int *out, int v) { one(&out[2], v); }\n\
+            void each(unsigned char *out, unsigned n) { for (unsigned i = 0; i < n; i++) put(&out[i], i); }\n\
+            unsigned local(const unsigned char *p) { const unsigned char *q = &p[4]; return q[3]; }\n\
+            unsigned char *kept;\n\
+            void keep(unsigned char *p) { kept = &p[4]; }\n";
+        let library = library(&[("a.c", text)]);
+        let table = FactTable::build(&library);
+        let of = |name: &str| {
+            let facts = table.of(library.find(name).unwrap(), 0);
+            (facts.constant_index, facts.walks, facts.stored)
+        };
+        assert_eq!((of("both"), of("second")), ((Some(7), false, false), (Some(2), false, false)));
+        assert_eq!((of("each").1, of("local").1, of("keep").2), (true, true, true));
     }
 
     #[test]

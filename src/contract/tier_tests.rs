@@ -80,7 +80,7 @@ fn a_is_decoded_directly() {
             (
                 "const char *a_find(const char *s, char c) { while (*s && *s != c) s++; return s; }",
                 "a_find",
-                "memory of known size",
+                "strings",
             ),
             ("#include <stdlib.h>\nint a_dice(int n) { return rand() % n; }", "a_dice", "values"),
             (
