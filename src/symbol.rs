@@ -178,6 +178,8 @@ pub struct Comparison {
 pub enum Returned {
     Param(String),
     Local(String),
+    /// `p + 1` of a local `p`
+    InsideLocal(String),
     Global(String),
     Call(String),
     StringLiteral,

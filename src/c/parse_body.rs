@@ -5,7 +5,7 @@
 
 use super::cursor::Cursor;
 use super::expr::{Sources, access_or_address, is_pointer, is_zero, strip};
-use super::parse_copies::Copies;
+use super::parse_copies::{Copies, is_inside_local};
 use super::parse_uses::uses;
 use super::text::prints_whole;
 use crate::symbol::{Access, Comparison, MemberPassed, ParamUse, Returned, SymbolKey};
@@ -229,6 +229,7 @@ impl<'tu> Walk<'_, 'tu> {
             },
             CXCursor_StringLiteral => Returned::StringLiteral,
             _ if is_zero(inner) || value.evaluate().is_some() => Returned::Constant(text),
+            _ if is_inside_local(inner) => Returned::InsideLocal(text),
             _ => Returned::Expression(text),
         };
         self.body.returns.insert(what);

@@ -172,6 +172,22 @@ fn base(value: Cursor<'_>) -> Cursor<'_> {
     if is_moved(value) { pointer().map_or(value, base) } else { value }
 }
 
+/// Whether it is a pointer that leads further than a local one: `p + n`, `p++` or `&p[n]`.
+pub(super) fn is_inside_local(value: Cursor<'_>) -> bool {
+    let value = expr::strip(value);
+    let first = || value.children().first().copied();
+    let inner = match value.kind() {
+        CXCursor_UnaryOperator if value.unary_operator() == CXUnaryOperator_AddrOf => first()
+            .map(expr::strip)
+            .filter(|of| of.kind() == CXCursor_ArraySubscriptExpr)
+            .and_then(|of| of.children().first().copied()),
+        CXCursor_UnaryOperator if value.unary_operator() != CXUnaryOperator_Deref => first(),
+        CXCursor_CompoundAssignOperator => first(),
+        _ => Some(base(value)).filter(|of| *of != value),
+    };
+    is_pointer(value) && inner.is_some_and(|of| named(of).is_some_and(is_local) || is_inside_local(of))
+}
+
 /// `p + n` assigned to `p`.
 pub(super) fn moves(local: Cursor<'_>, value: Cursor<'_>) -> bool {
     let value = expr::strip(value);

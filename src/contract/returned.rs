@@ -39,8 +39,12 @@ fn from_text(library: &Library, facts: &FactTable, function: &Function) -> Resul
         TypeKind::Pointer(target) if target.is_const && target.is_char() => {
             let elsewhere =
                 |r: &Returned| matches!(r, Returned::Param(_) | Returned::Local(_) | Returned::Call(_));
-            let into_argument =
-                |r: &Returned| matches!(r, Returned::Expression(text) if is_about_pointer(function, text));
+            // Without a pointer to come from, a local one leads to what the library has.
+            let into_argument = |r: &Returned| match r {
+                Returned::Expression(text) => is_about_pointer(function, text),
+                Returned::InsideLocal(_) => function.params.iter().any(|param| leads_on(&param.ty)),
+                _ => false,
+            };
             match () {
                 () if function.returns.iter().any(elsewhere) => {
                     Err("returns a string that it may not own".into())
@@ -98,7 +102,9 @@ fn allocates(library: &Library, facts: &FactTable, function: &Function, depth: u
         Returned::Call(name) => replaced.contains(&name.as_str()) || through(name),
         Returned::Local(_) => makes && !returns_argument(facts, function),
         Returned::Expression(text) => identifiers(text).iter().any(|word| replaced.contains(word)),
-        Returned::Param(_) | Returned::Global(_) | Returned::StringLiteral => false,
+        Returned::Param(_) | Returned::InsideLocal(_) | Returned::Global(_) | Returned::StringLiteral => {
+            false
+        }
     };
     let is_some = |returned: &Returned| !matches!(returned, Returned::Constant(_));
     function.returns.iter().all(is_known) && function.returns.iter().any(is_some)
@@ -121,11 +127,19 @@ fn returns_argument(facts: &FactTable, function: &Function) -> bool {
     (0..function.params.len()).any(|index| facts.of(function, index).returned)
 }
 
+/// Whether a pointer into an argument is returned.
+fn returns_inside(facts: &FactTable, function: &Function) -> bool {
+    (0..function.params.len()).any(|index| facts.of(function, index).leads_back)
+}
+
 fn is_about_pointer(function: &Function, text: &str) -> bool {
     let text = without_subscripts(text);
     let words = without_members(&text);
-    let is_pointer = |ty: &CType| matches!(ty.kind, TypeKind::Pointer(_) | TypeKind::Array { .. });
-    function.params.iter().any(|param| is_pointer(&param.ty) && words.contains(&param.name.as_str()))
+    function.params.iter().any(|param| leads_on(&param.ty) && words.contains(&param.name.as_str()))
+}
+
+fn leads_on(ty: &CType) -> bool {
+    matches!(ty.kind, TypeKind::Pointer(_) | TypeKind::Array { .. })
 }
 
 /// The names in a C text, without those of members.
@@ -149,6 +163,7 @@ fn leads_back(facts: &FactTable, function: &Function) -> bool {
         Returned::Call(name) => libc::leads_back(name) && goes_first(name),
         Returned::Expression(text) => returns_argument(facts, function) || is_about_pointer(function, text),
         Returned::Local(_) => returns_argument(facts, function),
+        Returned::InsideLocal(_) => returns_inside(facts, function),
         Returned::Global(_) | Returned::StringLiteral => false,
     };
     let is_some = |returned: &Returned| !matches!(returned, Returned::Constant(_));
@@ -173,4 +188,34 @@ pub(super) fn given(target: &CType, facts: &Facts) -> Option<Role> {
 /// `cJSON_free(object)` calls what `global_hooks` names.
 pub(super) fn freed_by_name(function: &Function) -> Option<Role> {
     is_named(&function.c_name, &["free"]).then_some(BLOCK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_behind_a_local_may_be_part_of_an_argument() {
+        let text = "#include <string.h>\n\
+            static const char *const names[] = { \"one\", \"two\" };\n\
+            const char *direct(const char *s) { return s[0] == '/' ? s + 1 : 0; }\n\
+            const char *local(const char *s) { const char *p = s; while (*p && *p != '/') p++; return *p ? p + 1 : 0; }\n\
+            const char *found(const char *s) { const char *p = strchr(s, '/'); return p ? p + 1 : 0; }\n\
+            const char *element(const char *s) { const char *p = s; while (*p == '/') p++; return &p[1]; }\n\
+            const char *either(const char *s, int n) { const char *p = n ? s : \"none\"; return p + 1; }\n\
+            const char *mixed(const char *s) { const char *p = s; return *p ? p + 1 : \"none\"; }\n\
+            const char *of_table(int n) { const char *name = names[n & 1]; return name + 1; }\n\
+            const char *fixed(const char *s) { return names[*s & 1]; }\n";
+        let dir = tempfile::tempdir().unwrap();
+        fs_err::write(dir.path().join("a.c"), text).unwrap();
+        let root = camino::Utf8Path::from_path(dir.path()).unwrap();
+        let library = crate::c::front_tests::load_into(root, &root.join(".implfuzz"), "gcc").unwrap().library;
+        let facts = FactTable::build(&library);
+        let of = |name: &str| returns_of(&library, &facts, library.find(name).unwrap()).ok();
+        for name in ["direct", "local", "found", "element"] {
+            assert_eq!(of(name), Some(Returns::Address), "{name}");
+        }
+        assert_eq!([of("either"), of("mixed")], [None, None]);
+        assert_eq!([of("of_table"), of("fixed")], [Some(Returns::StaticString); 2]);
+    }
 }
