@@ -9,8 +9,9 @@ mod allowed_names;
 mod manifest;
 mod own_crate;
 mod attributes;
-mod paths;
 mod token_shapes;
+mod module_names;
+mod paths;
 mod token_rules;
 mod shape;
 

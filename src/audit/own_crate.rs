@@ -2,6 +2,7 @@
 //! `allowed_names` lists the allowed parts of Rust's libraries.
 
 use super::allowed_names::Refusal;
+use super::module_names::ModuleNames;
 use super::paths::refused_import;
 use super::token_rules::problems_beside;
 use crate::rust::item::{self, item_name, mentions, use_leaves};
@@ -96,6 +97,8 @@ fn declared(block: TokenStream, names: &mut BTreeSet<String>) {
 pub struct Around {
     /// What its imports call by another name.
     pub(super) renamed: Rc<BTreeMap<String, String>>,
+    /// What its imports, or macros that may make some, bring into scope.
+    pub(super) modules: Rc<ModuleNames>,
     /// Its `pub` functions: symbols of the library.
     pub(super) symbols: Rc<BTreeSet<String>>,
     /// Why its imports may not stand in it.
@@ -117,7 +120,11 @@ impl Around {
             syn::Item::Use(import) => Some(import),
             _ => None,
         });
+        let mut modules = ModuleNames::default();
+        let brings = |item: &&&syn::Item| matches!(item, syn::Item::Use(_) | syn::Item::Macro(_));
+        items.iter().filter(brings).for_each(|item| modules.read(item.to_token_stream()));
         Self {
+            modules: Rc::new(modules),
             refused_items: Rc::new(problems_beside(items)),
             renamed: Rc::new(item::renamed(items)),
             symbols: Rc::new(items.iter().filter_map(symbol).collect()),

@@ -2,6 +2,7 @@
 //! tables.
 
 use super::allowed_names::{self, Refusal};
+use super::module_names::ModuleNames;
 use super::{Allowed, Candidate, Rule};
 use crate::rust::item::{UseLeaf, mentions, plain};
 use crate::rust::nonlocal_items::GENERATED;
@@ -29,13 +30,14 @@ pub(super) enum How {
 
 /// Why a port may not have this path in its text.
 pub(super) fn refusal(
-    candidate: &Candidate<'_>,
-    allowed: &Allowed,
+    (candidate, allowed): (&Candidate<'_>, &Allowed),
+    modules: &ModuleNames,
     path: &[String],
     how: How,
 ) -> Option<Refusal> {
     let names: Vec<&str> = path.iter().map(String::as_str).collect();
-    let is_module = names.last().is_some_and(|name| allowed.ported.contains_key(*name));
+    let may_be_module = modules.may_be_of_crate(&names);
+    let is_module = may_be_module && names.last().is_some_and(|name| allowed.ported.contains_key(*name));
     if matches!(how, How::Renamed | How::Glob) && is_module {
         return Some(import_by_name(path));
     }
@@ -44,7 +46,7 @@ pub(super) fn refusal(
         ["libc", name, ..] => of_libc(allowed, name),
         _ => {
             let inner = names.iter().skip_while(|name| matches!(**name, "crate" | "self" | "super"));
-            of_crate(candidate, allowed, &inner.copied().collect::<Vec<_>>(), how)
+            of_crate((candidate, allowed), may_be_module, &inner.copied().collect::<Vec<_>>(), how)
         }
     })
 }
@@ -97,8 +99,14 @@ fn of_libc(allowed: &Allowed, name: &str) -> Option<Refusal> {
     allowed_names::libc_name(name, allowed.libc.contains(name)).err()
 }
 
-/// A path of the port crate; what the crate does not have, the compiler refuses.
-fn of_crate(candidate: &Candidate<'_>, allowed: &Allowed, path: &[&str], how: How) -> Option<Refusal> {
+/// A path of the port crate, through one of its modules if it may be one; what the crate does not have, the compiler
+/// refuses.
+fn of_crate(
+    (candidate, allowed): (&Candidate<'_>, &Allowed),
+    may_be_module: bool,
+    path: &[&str],
+    how: How,
+) -> Option<Refusal> {
     let reason = match path {
         ["ffi", name, ..] => return of_c(candidate, allowed, name, how).map(|why| (Rule::CallThrough, why)),
         ["callee", name] if *name == candidate.name => {
@@ -119,7 +127,7 @@ fn of_crate(candidate: &Candidate<'_>, allowed: &Allowed, path: &[&str], how: Ho
             "`crate::capi` has the exported C names; a port may use only other ported functions there"
                 .to_owned()
         }
-        [module, name, ..] if allowed.ported.contains_key(*module) => {
+        [module, name, ..] if may_be_module && allowed.ported.contains_key(*module) => {
             return not_ported(candidate, allowed, module, name);
         }
         [name] if *name != candidate.name && allowed.around.symbols.contains(*name) => {

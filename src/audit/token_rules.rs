@@ -5,6 +5,7 @@
 
 use super::allowed_names::{self, Refusal};
 use super::attributes;
+use super::module_names::ModuleNames;
 use super::paths::{self, How};
 use super::token_shapes::{
     begins_call_of_macro, bound, interior, is_colon, is_marks, is_parenthesis, is_plain, is_semicolon, path,
@@ -29,6 +30,8 @@ pub(super) fn check(
     let has_unsafe = mentions(tokens.clone(), "unsafe");
     let interior = interior(tokens.clone(), &own);
     let bound = bound(items);
+    let mut modules = ModuleNames::clone(&allowed.around.modules);
+    modules.read(tokens.clone());
     let whole = whole_macros(items.iter().map(|item| item.to_token_stream()));
     let mut reader = Reader {
         port: Some((candidate, allowed)),
@@ -36,6 +39,7 @@ pub(super) fn check(
         has_unsafe,
         interior,
         bound,
+        modules,
         whole,
         in_macro: false,
         in_arguments: false,
@@ -83,6 +87,7 @@ pub(super) fn problems_beside(items: &[&syn::Item]) -> Vec<(usize, Refusal)> {
             has_unsafe,
             interior,
             bound: BTreeSet::new(),
+            modules: ModuleNames::default(),
             whole: BTreeSet::new(),
             in_macro: false,
             in_arguments: false,
@@ -101,6 +106,8 @@ struct Reader<'w, 'p> {
     interior: Option<String>,
     /// Names of variables.
     bound: BTreeSet<String>,
+    /// Modules of the crate that may go by their bare names.
+    modules: ModuleNames,
     /// Macros of the reply that take no words apart.
     whole: BTreeSet<String>,
     /// Whether this is the definition of a macro, or what one is called with: it could put the words together.
@@ -342,7 +349,7 @@ impl Reader<'_, '_> {
 
     fn judge(&mut self, names: &[String], how: How, span: Span) {
         let refusal = match self.port {
-            Some((candidate, allowed)) => paths::refusal(candidate, allowed, names, how),
+            Some(port) => paths::refusal(port, &self.modules, names, how),
             None => paths::refused_for_all(names, how),
         };
         self.refuse(span, refusal);

@@ -1,7 +1,7 @@
 //! Ways to reach the C original: each is refused, at its line and for its reason.
 
-use super::super::Rule;
-use super::{HEAD, SIGNATURE, accepted, refused};
+use super::super::{Candidate, Rule, audit};
+use super::{HEAD, MODULE, SIGNATURE, accepted, allowed, refused};
 
 #[test]
 fn call_through_by_path() {
@@ -267,4 +267,53 @@ fn call_through_the_dynamic_linker() {
     );
     refused("use libc::{dlsym as look};\nHEAD { 1 }", Rule::System, 1, "dlsym");
     refused("HEAD { unsafe { libc::syscall(60) }; 1 }", Rule::System, 1, "syscall");
+}
+
+#[test]
+fn modules_named_like_those_of_rust_are_told_apart() {
+    let problems = |module: &str, text: &str| {
+        let mut allowed = allowed(SIGNATURE).in_module(module).unwrap();
+        let ported = || std::collections::BTreeSet::from(["ported".to_owned()]);
+        let names = ["core", "mem", "str"].map(|name| (name.to_owned(), ported()));
+        allowed.ported = std::sync::Arc::new(names.into());
+        let text = text.replace("HEAD", HEAD);
+        audit(&Candidate { module: "checksum", name: "kit_crc32", text: &text }, &allowed).problems
+    };
+    for text in [
+        "HEAD { core::mem::swap(&mut 1, &mut 2); 1 }",
+        "HEAD { ::core::cmp::max(crc, 1) }",
+        "use core::mem;\nHEAD { mem::swap(&mut 1, &mut 2); mem::take(&mut 1) }",
+        "use std::{mem, str};\nHEAD { mem::take(&mut 1); str::from_utf8(b\"\").is_ok() as u32 }",
+        "HEAD { str::from_utf8(b\"\").is_ok() as u32 }",
+        "use core::mem as memory;\nHEAD { memory::take(&mut 1) }",
+        "use core::mem;\nHEAD { mem::take(&mut crate::mem::ported(crc)) + crate::str::ported(crc) }",
+    ] {
+        let found = problems(MODULE, text);
+        assert!(found.is_empty(), "{text}\n{found:#?}");
+    }
+    let imports = format!("{MODULE}use crate::mem;");
+    for (module, text) in [
+        (MODULE, "HEAD { crate::mem::secret(crc) }"),
+        (MODULE, "HEAD { super::core::secret(crc) }"),
+        (MODULE, "HEAD { self::mem::secret(crc) }"),
+        (MODULE, "use crate::mem;\nHEAD { mem::secret(crc) }"),
+        (MODULE, "HEAD { use super::{ffi, mem}; mem::secret(crc) }"),
+        (MODULE, "use crate::{ffi::{self}, mem::{self}};\nHEAD { mem::secret(crc) }"),
+        (MODULE, "use crate::*;\nHEAD { mem::secret(crc) }"),
+        (MODULE, "use super::{*};\nHEAD { core::secret(crc) + mem::secret(crc) }"),
+        (MODULE, "use crate::core;\nHEAD { core::secret(crc) }"),
+        (MODULE, "use crate::facade::mem;\nHEAD { mem::secret(crc) }"),
+        (MODULE, "use crate::facade as str;\nHEAD { str::secret(crc) }"),
+        (MODULE, "use crate::core; use core::mem;\nHEAD { mem::secret(crc) }"),
+        (MODULE, "macro_rules! m { ($u:tt) => { $u crate::mem; } }\nm!(use);\nHEAD { mem::secret(crc) }"),
+        (
+            MODULE,
+            "macro_rules! m { ($i:ident) => { use crate::{$i}; } }\nm!(mem);\nHEAD { mem::secret(crc) }",
+        ),
+        (&imports, "HEAD { mem::secret(crc) }"),
+    ] {
+        let found = problems(module, text);
+        let is_told = found.iter().any(|p| p.reason.contains("secret") || p.reason.contains("import `"));
+        assert!(is_told, "{module}\n{text}\n{found:#?}");
+    }
 }
