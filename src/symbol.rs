@@ -275,6 +275,11 @@ pub struct Global {
 }
 
 impl Global {
+    /// Whether it may change: neither it nor its element type is `const`, and something can write to it.
+    pub fn is_variable(&self) -> bool {
+        !self.is_const && !self.ty.element().is_const && !self.never_written
+    }
+
     /// A name that tells it from variables of other functions.
     pub fn full_name(&self) -> String {
         match &self.local_to {

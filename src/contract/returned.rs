@@ -78,7 +78,7 @@ fn table(facts: &FactTable, function: &Function, target: &CType) -> Option<usize
     let global = read.find_map(|key| facts.index.global(key).filter(|global| global.c_name == *name))?;
     let TypeKind::Array { of, len: Some(len) } = &global.ty.kind else { return None };
     let len = usize::try_from(*len).ok().filter(|len| (1..=TABLE).contains(len))?;
-    (!super::state::is_variable(global) && is_number(of) && of.kind == target.kind).then_some(len)
+    (!global.is_variable() && is_number(of) && of.kind == target.kind).then_some(len)
 }
 
 /// Whether the function returns only null or a block that it has just allocated. The harness discards inputs on

@@ -133,7 +133,7 @@ pub fn complaint(
     (function, contract): (&Function, &Contract),
 ) -> Option<String> {
     for used in &contract.globals {
-        let Some(global) = library.globals.iter().find(|g| g.name == used.name && is_variable(g)) else {
+        let Some(global) = library.globals.iter().find(|g| g.name == used.name && g.is_variable()) else {
             return Some(format!("the library has no variable `{}`", used.name));
         };
         if let Some(why) = in_the_way(library, global) {
@@ -175,12 +175,7 @@ pub fn argument_bytes(library: &Library, function: &Function, param: &Parameter)
 /// The library's variables, without its constants, that the body of `function` mentions.
 fn variables<'a>(index: &LibraryIndex<'a>, function: &Function) -> impl Iterator<Item = &'a Global> {
     let keys = function.globals_read.iter().chain(&function.globals_written);
-    keys.filter_map(|key| index.global(key)).filter(|global| is_variable(global))
-}
-
-/// Whether it may change: neither it nor its element type is `const`, and something can write to it.
-pub fn is_variable(global: &Global) -> bool {
-    !global.is_const && !global.ty.element().is_const && !global.never_written
+    keys.filter_map(|key| index.global(key)).filter(|global| global.is_variable())
 }
 
 /// Why a harness cannot set and compare a variable.

@@ -2,7 +2,6 @@
 
 use super::{Report, Work};
 use crate::contract::observed_calls::{Calls, Observed, ObservedParam, ObservedResult, text_of};
-use crate::contract::state::is_variable;
 use crate::count::count;
 use crate::error::Result;
 use crate::event::{Event, Reporter};
@@ -12,7 +11,7 @@ use crate::in_place::table::integers_before;
 use crate::in_place::watched::{Call, Touched, Word};
 use crate::platform::process::Interrupt;
 use crate::project::Project;
-use crate::symbol::{CType, Function, Library, LibraryIndex, Param, TypeKind};
+use crate::symbol::{CType, Function, Global, Library, LibraryIndex, Param, TypeKind};
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 use std::path::{Path, PathBuf};
 
@@ -64,7 +63,7 @@ fn summary(library: &Library, index: &LibraryIndex, function: &Function, calls: 
         function.params.iter().filter(|param| !matches!(param.ty.kind, TypeKind::Float { .. })).collect();
     let has_variables = index.reached(function).any(|reached| {
         let mut globals = reached.globals_read.iter().chain(&reached.globals_written);
-        globals.any(|key| index.global(key).is_none_or(is_variable))
+        globals.any(|key| index.global(key).is_none_or(Global::is_variable))
     });
     let mut observed = Observed {
         text: text_of(library, index, function),

@@ -1,6 +1,5 @@
 //! What a port may use: the functions that its original calls, and its original's C variables.
 
-use crate::contract::state::is_variable;
 use crate::project::FunctionPlan;
 use crate::symbol::{Function, Library};
 use std::collections::BTreeSet;
@@ -19,7 +18,7 @@ pub(super) fn variables_of(library: &Library, planned: &FunctionPlan) -> Vec<Str
             }
         }
     }
-    let globals = library.globals.iter().filter(|g| is_variable(g) && used.contains(&g.name));
+    let globals = library.globals.iter().filter(|g| g.is_variable() && used.contains(&g.name));
     let streams = planned.function.streams().cloned();
     globals.map(|g| g.name.to_string()).chain(streams).collect()
 }

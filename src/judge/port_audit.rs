@@ -3,7 +3,7 @@
 use super::c_reach::variables_of;
 use super::{Judge, Names, not_rust};
 use crate::audit::{self, Around, AuditReport, Candidate, Problem, Rule};
-use crate::contract::state::{self, is_variable};
+use crate::contract::state;
 use crate::error::Result;
 use crate::evidence::allowed::{Original, Surroundings};
 use crate::libc_facts as libc;
@@ -83,7 +83,7 @@ impl<'p> Judge<'p> {
             let globals = keys.filter_map(|key| self.project.library.global(key));
             own.extend(globals.map(|global| identifier(global.name.as_str())));
         }
-        let all = self.project.library.globals.iter().filter(|global| is_variable(global));
+        let all = self.project.library.globals.iter().filter(|global| global.is_variable());
         all.map(|global| identifier(global.name.as_str())).filter(|name| !own.contains(name)).collect()
     }
 
@@ -96,7 +96,7 @@ impl<'p> Judge<'p> {
     fn surroundings(&self) -> Result<Surroundings> {
         let names = self.names()?;
         let globals = &self.project.library.globals;
-        let constants = globals.iter().filter(|global| !is_variable(global)).map(|g| g.name.to_string());
+        let constants = globals.iter().filter(|global| !global.is_variable()).map(|g| g.name.to_string());
         let ported = names.by_module.iter().map(|(module, all)| self.ported_in(module, all));
         Ok(Surroundings {
             ffi: Arc::clone(&names.ffi),

@@ -183,7 +183,7 @@ impl Project {
             spliced: RefCell::default(),
         };
         project.library.allocators = globals::allocators(&project.library, &project.values);
-        let variables = project.library.globals.iter().filter(|global| state::is_variable(global));
+        let variables = project.library.globals.iter().filter(|global| global.is_variable());
         let missing = variables
             .filter_map(|g| Some((g.name.clone(), globals::missing(&project.library, g, &project.values)?)));
         project.without_static = missing.collect();

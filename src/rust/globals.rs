@@ -70,7 +70,7 @@ pub fn allocators(
     let functions = |global: &Global| {
         let value = data.get(&global.key)?.as_ref().ok()?;
         let found = function_pointers::allocator(&library.records, value, &global.ty)?;
-        (!is_const(global) && item(library, global, data).is_ok()).then_some(found)
+        (global.is_variable() && item(library, global, data).is_ok()).then_some(found)
     };
     let all = library.globals.iter();
     all.filter_map(|global| Some((global.key.clone(), functions(global)?))).collect()
@@ -100,32 +100,28 @@ fn item(
     if global.local_to.is_some() && global.ty.record_keys().any(is_incomplete) {
         return Err("a pointer to a type whose definition is not known".to_owned());
     }
-    let reader = Reader { records: &library.records, data, may_change: !is_const(global) };
+    let reader = Reader { records: &library.records, data, may_change: global.is_variable() };
     let ty = reader.rust_type(&global.ty)?;
     let value = reader.value(&global.ty)?;
     let name = identifier(global.name.as_str());
-    let keyword = if is_const(global) { "static" } else { "static mut" };
+    let keyword = if !global.is_variable() { "static" } else { "static mut" };
     let statement = print::statement(&format!("pub {keyword} {name}: {ty} = "), &value);
     let of = global.local_to.as_ref().map(|function| format!(" in `{function}`")).unwrap_or_default();
     let mut text = format!("\n/// `{}`{of} at {}:{}.\n", global.c_name, global.place.file, global.place.line);
     if let Some(shown) = reader.shown_text(&global.ty) {
         writeln!(text, "/// The text {shown}.").expect("a String takes all text");
     }
-    if is_const(global) && records_with_text::holds_text(&library.records, &global.ty) {
+    if !global.is_variable() && records_with_text::holds_text(&library.records, &global.ty) {
         text += "/// C has pointers to `char` where this has optional strings; a null pointer is `None`.\n";
     }
     if statement.contains('\n') {
         text += "#[rustfmt::skip]\n";
     }
     let mut structs = BTreeMap::new();
-    if is_const(global) {
+    if !global.is_variable() {
         records::collect(&reader, &global.ty, &mut structs)?;
     }
     Ok((text + &statement + "\n", structs))
-}
-
-fn is_const(global: &Global) -> bool {
-    global.is_const || global.ty.element().is_const || global.never_written
 }
 
 /// The name of a variable in `ffi.rs` and `globals.rs`: `_` after a keyword, and for every `$`.

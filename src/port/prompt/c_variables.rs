@@ -59,7 +59,7 @@ fn is_constant(project: &Project, global: &Global, own: &str) -> bool {
     let is_written = library.functions.iter().any(|function| function.globals_written.contains(&global.key));
     // A function that passes on its own variable may have it only read.
     let is_own = global.local_to.is_some() && !is_written;
-    let is_fixed = global.is_const || global.ty.element().is_const || global.never_written || is_own;
+    let is_fixed = !global.is_variable() || is_own;
     let names = identifiers(own);
     let mut others = library.globals.iter().filter(|other| other.key != global.key);
     is_fixed && !is_written && !own.contains('&') && !others.any(|other| names.contains(&other.c_name))
