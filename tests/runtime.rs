@@ -225,6 +225,13 @@ proptest! {
 }
 
 #[test]
+fn other_numbers_than_enumerators_become_some() {
+    let mut numbers = [7u32, 8, 10, 20, u32::MAX];
+    numbers.iter_mut().for_each(|n| to_enumerator(n, *n as usize, &[10, 20, 30]));
+    assert_eq!(numbers, [20, 30, 10, 20, 10]);
+}
+
+#[test]
 fn boundaries_stay_within_their_limits() {
     for max in [0, 1, 16, 4096] {
         let around = [3, 16, 5000];

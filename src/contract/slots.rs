@@ -68,3 +68,35 @@ pub fn slots<'a>(
     }
     slots
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::infer::infer;
+    use crate::contract::pointer_facts::FactTable;
+    use crate::contract::types::Judgeable;
+
+    #[test]
+    fn memory_for_enums_holds_enumerators() {
+        let text = "enum kind { ONE = 1, TEN = 10 };\n\
+            int all(enum kind *one, const enum kind *many, int n, enum kind *out, int size, int *plain) {\n\
+                *one = *one == TEN ? ONE : TEN; for (int i = 0; i < size; i++) out[i] = ONE;\n\
+                for (int i = 0; i < n; i++) *plain += many[i]; return *plain; }\n";
+        let dir = tempfile::tempdir().unwrap();
+        fs_err::write(dir.path().join("a.c"), text).unwrap();
+        let root = camino::Utf8Path::from_path(dir.path()).unwrap();
+        let library = crate::c::front_tests::load_into(root, &root.join(".implfuzz"), "gcc").unwrap().library;
+        let function = library.find("all").unwrap();
+        let Judgeable::Yes(contract) = infer(&library, &FactTable::build(&library), function) else {
+            panic!()
+        };
+        let types: Vec<(Ident, syn::Type)> = function
+            .params
+            .iter()
+            .map(|param| (quote::format_ident!("{}", param.name), syn::parse_quote!(*mut u32)))
+            .collect();
+        let held = slots(&contract, function, &types);
+        let held = held.iter().map(|slot| slot.to_enumerators(&quote::quote!(value)).is_some());
+        assert_eq!(held.collect::<Vec<_>>(), [true, true, false, false, false, false]);
+    }
+}

@@ -99,6 +99,33 @@ impl Slot<'_> {
         }
     }
 
+    /// The values of the enum that its memory holds, if it is memory for an enum or for several.
+    pub fn enumerators(&self) -> Option<Vec<Literal>> {
+        let (TypeKind::Pointer(of) | TypeKind::Array { of, .. }) = &self.c.kind else { return None };
+        let TypeKind::Enum { values, .. } = &of.kind else { return None };
+        let is_held = match self.role {
+            Role::Pointer(_) | Role::FixedArray(_) => true,
+            Role::Buffer(_) | Role::Room(_) => !self.role.is_output(),
+            _ => false,
+        };
+        let values = values.iter().map(|(_, value)| Literal::i128_suffixed(*value));
+        Some(values.collect()).filter(|values: &Vec<Literal>| is_held && !values.is_empty())
+    }
+
+    /// Code that turns each number in `place`, a reference to what an input holds for it, into one of those values: with
+    /// others, C may do anything.
+    pub fn to_enumerators(&self, place: &TokenStream) -> Option<TokenStream> {
+        let list = self.enumerators()?;
+        let change = quote!({
+            let number = *value as usize;
+            self::to_enumerator(value, number, &[#(#list as _),*]);
+        });
+        Some(match self.role {
+            Role::Pointer(_) => quote!({ let value = #place; #change }),
+            _ => quote!(#place.iter_mut().for_each(|value| #change);),
+        })
+    }
+
     /// The type of the elements of its memory.
     pub fn element(&self) -> TokenStream {
         self.role.element(self)

@@ -30,7 +30,12 @@ impl Emitter<'_> {
             quote!(let #flag = __reader.array::<1>()[0] == 0xff;)
         });
         let lets = self.order().into_iter().map(|slot| {
-            let (name, value) = (slot.name, slot.role.code(slot).decode);
+            let (name, code) = (slot.name, slot.role.code(slot));
+            let (held, value) = (code.held, code.decode);
+            let value = match slot.to_enumerators(&quote!((&mut value))) {
+                Some(change) => quote!({ let mut value: #held = #value; #change value }),
+                None => value,
+            };
             if slot.nullable() {
                 let flag = format_ident!("{}_null", slot.name);
                 quote!(let #name = if #flag { None } else { Some(#value) };)

@@ -9,7 +9,7 @@ impl Emitter<'_> {
     /// Each part cycles through its own boundary values at its own pace, so that many combinations occur.
     pub(super) fn boundaries(&self) -> TokenStream {
         let lists = self.slots.iter().map(|slot| {
-            let (name, list) = (slot.name, slot.role.code(slot).boundaries);
+            let (name, list) = (slot.name, boundaries_of(slot));
             if slot.nullable() {
                 quote!(let #name: Vec<Option<_>> = #list.into_iter().map(Some).chain([None]).collect();)
             } else {
@@ -30,9 +30,10 @@ impl Emitter<'_> {
         let fits = self.slots.iter().filter(|slot| slot.is_shared()).filter_map(|slot| {
             let (name, (length, _)) = (slot.name, slot.length?);
             let fit = slot.role.fit(&quote!(value), &quote!(args.#length.1))?;
+            let change = slot.to_enumerators(&quote!(value));
             Some(match slot.nullable() {
-                true => quote!(if let Some(value) = &mut args.#name { #fit }),
-                false => quote!({ let value = &mut args.#name; #fit }),
+                true => quote!(if let Some(value) = &mut args.#name { #fit; #change }),
+                false => quote!({ let value = &mut args.#name; #fit; #change }),
             })
         });
         let alike = self.alike();
@@ -68,5 +69,20 @@ impl Emitter<'_> {
             let more: Vec<Args> = more.collect();
             all.extend(more);
         })
+    }
+}
+
+/// The values at the edges of one part.
+fn boundaries_of(slot: &Slot) -> TokenStream {
+    let code = slot.role.code(slot);
+    let (held, list) = (code.held, code.boundaries);
+    match (slot.role.pointer(), slot.enumerators(), slot.to_enumerators(&quote!(value))) {
+        (Some(_), Some(values), _) => quote!({ let list: Vec<#held> = vec![#(#values as _),*]; list }),
+        (None, _, Some(change)) => quote!({
+            let mut list: Vec<#held> = #list;
+            for value in &mut list { #change }
+            list
+        }),
+        _ => list,
     }
 }

@@ -50,5 +50,7 @@ fn resized(slot: &Slot) -> Option<TokenStream> {
     let fit = slot.role.fit(&place, &quote!(n))?;
     let is_not_negative = |length: &Ident| quote!(args.#length.0 = false;);
     let length = slot.length.map(|(length, _)| is_not_negative(length));
-    Some(quote!(#length #fit;))
+    // An empty buffer gets a zero.
+    let change = slot.to_enumerators(&place);
+    Some(quote!(#length #fit; #change))
 }

@@ -187,6 +187,13 @@ pub fn choice<T: PartialEq>(writer: &mut Writer, values: &[T], value: &T) {
     writer.put(&(index as u16).to_le_bytes());
 }
 
+/// Makes a value one of `values` if it is none of them; `number` is the value.
+pub fn to_enumerator<T: Copy + PartialEq>(value: &mut T, number: usize, values: &[T]) {
+    if !values.contains(value) {
+        *value = values[number % values.len()];
+    }
+}
+
 /// A NUL-terminated string of at most `max` bytes before its NUL.
 pub fn decode_string(reader: &mut Reader, max: usize, last: bool) -> Vec<u8> {
     if last {
