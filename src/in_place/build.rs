@@ -232,7 +232,9 @@ impl BuildSite<'_> {
         let job = self.compiler(Language::C).dir(parts.root).timeout(time_limits::COMPILE_OWN_C);
         let job = job.args(["-w", "-fno-pie"]).args(LINKED).arg(&source).args(libraries(parts));
         match self.done(job.arg("-o").arg(&program), Utf8Path::new("finds.c")) {
-            Err(error) if error.kind() == ErrorKind::C => Ok(false),
+            Err(error) if error.kind() == ErrorKind::C && error.to_string().contains("undefined") => {
+                Ok(false)
+            }
             done => done.map(|()| true),
         }
     }

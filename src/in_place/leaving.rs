@@ -20,17 +20,23 @@ pub(super) const MAY_BE_OWN: [&str; 10] = [
 const JUMPS: [&str; 4] = ["longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"];
 
 /// Further names with an underscore that only compute.
-const COMPUTING: [&str; 12] = [
+const COMPUTING: [&str; 19] = [
     "_setjmp", "__sigsetjmp", "__memcmpeq", "__rawmemchr", "__ctype_get_mb_cur_max", "__fdelt_chk",
     "__fdelt_warn", "__chk_fail", "__fortify_fail", "__tls_get_addr", "__dynamic_cast", "__clear_cache",
+    "__xpg_basename", "__sched_cpucount", "__cmsg_nxthdr", "_obstack_begin", "_obstack_begin_1",
+    "_obstack_newchunk", "_obstack_free",
 ];
 
+/// Names of C++ that register or run what happens at the end of the process or of a thread.
+const AT_END: [&str; 4] =
+    ["__cxa_atexit", "__cxa_thread_atexit", "__cxa_thread_atexit_impl", "__cxa_finalize"];
+
 /// The starts of the names that C++, Rust, compilers and linkers make: of their functions, and of their variables.
-const MADE: [&str; 27] = [
-    "_Z", "_R", "__rust", "__rg_", "__rdl_", "_Unwind_", "__cxa_", "__gxx_", "__gcc_", "__gnu_", "__asan_",
-    "__ubsan_", "__sanitizer_", "__sancov_", "__llvm_", "__start_", "__stop_", "__aarch64_", "__emutls_",
-    "__cpu_", "__stack_chk_", "__dso_handle", "_GLOBAL_OFFSET_TABLE_", "_TLS_MODULE_BASE_", "_DYNAMIC",
-    "__ehdr_start", "_ITM_",
+const MADE: [&str; 25] = [
+    "__rust", "__rg_", "__rdl_", "_Unwind_", "__cxa_", "__gxx_", "__gcc_", "__gnu_", "__asan_", "__ubsan_",
+    "__sanitizer_", "__sancov_", "__llvm_", "__start_", "__stop_", "__aarch64_", "__emutls_", "__cpu_",
+    "__stack_chk_", "__dso_handle", "_GLOBAL_OFFSET_TABLE_", "_TLS_MODULE_BASE_", "_DYNAMIC", "__ehdr_start",
+    "_ITM_",
 ];
 
 /// What compilers call for arithmetic that the machine does not have: a word of these, and the kinds of the numbers.
@@ -39,8 +45,9 @@ const ARITHMETIC: [&str; 32] = [
     "clz", "ctz", "ffs", "parity", "popcount", "bswap", "fix", "float", "extend", "trunc", "powi", "eq",
     "ne", "ge", "gt", "le", "lt", "unord",
 ];
-const KINDS: [&str; 15] =
-    ["qi", "hi", "si", "di", "ti", "hf", "bf", "sf", "df", "xf", "tf", "sc", "dc", "xc", "tc"];
+const KINDS: [&str; 17] = [
+    "qi", "hi", "si", "di", "ti", "hf", "bf", "sf", "df", "xf", "tf", "hc", "sc", "dc", "xc", "tc", "bitint",
+];
 
 /// Whether a call of the function ends the judging of a call.
 pub(super) fn leaves(name: &str) -> bool {
@@ -60,8 +67,19 @@ pub(super) fn leaves(name: &str) -> bool {
 fn is_made(name: &str) -> bool {
     COMPUTING.contains(&name)
         || is_arithmetic(name)
-        // C++ registers what runs at the end of the process or of a thread.
-        || MADE.iter().any(|start| name.starts_with(start)) && !name.contains("atexit")
+        || is_mangled(name)
+        || MADE.iter().any(|start| name.starts_with(start))
+            && !AT_END.contains(&name)
+            && !name.contains("at_quick_exit")
+}
+
+/// Whether it is a name of C++ or of Rust.
+fn is_mangled(name: &str) -> bool {
+    let is = |start: &str, next: fn(char) -> bool| {
+        name.strip_prefix(start).and_then(|rest| rest.chars().next()).is_some_and(next)
+    };
+    is("_Z", |next| next.is_ascii_alphanumeric())
+        || is("_R", |next| matches!(next, 'N' | 'I' | 'M' | 'X' | 'Y' | 'C' | 'B'))
 }
 
 fn is_arithmetic(name: &str) -> bool {
@@ -100,7 +118,8 @@ mod tests {
             // Blocks of the system's own allocator.
             "__strdup", "__strndup", "__libc_malloc", "__libc_free", "__libc_memalign", "__asprintf_chk",
             // Of nobody.
-            "_app_hook", "__unheard_of", "_unheard_of_chk",
+            "_app_hook", "__unheard_of", "_unheard_of_chk", "_RegisterHook", "_Z", "__cxa_at_quick_exit",
+            "__cxa_finalize",
         ] {
             assert!(leaves(name), "{name}");
         }
@@ -111,7 +130,8 @@ mod tests {
             "__assert_fail", "__stack_chk_fail", "__stack_chk_guard", "__strtol_internal", "__strtok_r",
             "__mempcpy", "__stpcpy", "__strcasecmp", "__bzero", "__exp_finite", "__expf_finite", "__isnan",
             "__isnanf", "__isinfl", "__finitef", "__signbitl", "__fpclassifyf", "_tolower", "_setjmp",
-            "__sigsetjmp", "__sysv_signal", "_exit",
+            "__sigsetjmp", "__sysv_signal", "_exit", "__isoc99_vsscanf", "__isoc23_strtoimax",
+            "__isoc23_strtoumax", "__xpg_basename", "_obstack_newchunk", "__mulhc3",
         ] {
             assert!(!leaves(name), "{name}");
         }

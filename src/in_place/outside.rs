@@ -55,7 +55,7 @@ impl Outside {
             library.functions.iter().flat_map(|function| &function.foreign_globals).collect();
         let is_variable = |name: &String| variables.contains(name) || VARIABLES.contains(&name.as_str());
         needed.retain(|name| !defined.contains(name) && !is_variable(name) && leaves(name));
-        for name in needed.iter().filter(|name| !must_be.contains(*name) && effect(name).is_none()) {
+        for name in needed.iter().filter(|name| !must_be.contains(*name)) {
             if !is_there(name)? {
                 missing.insert(name.clone());
             }
@@ -117,8 +117,10 @@ impl OfProgram {
 }
 
 /// Variables of the system beside its streams; a function of which only the address is taken looks the same.
-const VARIABLES: [&str; 8] =
-    ["environ", "__environ", "__progname", "__libc_single_threaded", "optarg", "optind", "opterr", "optopt"];
+const VARIABLES: [&str; 13] = [
+    "environ", "__environ", "__progname", "__libc_single_threaded", "optarg", "optind", "opterr", "optopt",
+    "_end", "_etext", "_edata", "__bss_start", "__data_start",
+];
 
 /// Whether the system may be called behind this function by a name that is not seen, or at another time.
 fn hides_calls(name: &str) -> bool {

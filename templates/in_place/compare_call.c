@@ -119,7 +119,8 @@ static void stack_word(const unsigned char *stack, size_t at, size_t size, int m
         return;
     unsigned bytes = 0;
     for (size_t byte = 0; byte < size; byte++)
-        if (differs(stack, at + byte) && !implfuzz_find_no_value(stack + at + byte))
+        if (differs(stack, at + byte) && implfuzz_nans(stack + at + byte, STATE->stack_after + at + byte).number != NUMBER &&
+            !implfuzz_find_no_value(stack + at + byte, stack[at + byte], STATE->stack_after[at + byte]))
             bytes |= 1u << byte;
     if (bytes == 0)
         return;

@@ -303,9 +303,15 @@ static unsigned bytes_of_word(const struct stretch *in, const unsigned char *now
 {
     unsigned bytes = 0;
     enum excuse excused = NONE;
-    for (size_t at = 0; at < 8; at++)
-        if (now[at] != then[at] && !implfuzz_is_left_out(now + at) && (!in || counts(in, now + at, then[at], moved, &excused)))
+    for (size_t at = 0; at < 8; at++) {
+        if (now[at] == then[at])
+            continue;
+        struct nans nans = implfuzz_nans(now + at, then + at);
+        if (nans.number == NUMBER)
+            at += nans.bytes - 1;
+        else if (!implfuzz_is_left_out(now + at) && (!in || counts(in, now + at, then[at], moved, &excused)))
             bytes |= 1u << at;
+    }
     return bytes;
 }
 
@@ -340,7 +346,7 @@ enum difference implfuzz_compare_pages(struct places *places, int moved)
             memcpy(&words[1], now + word, 8);
             /* What is no list of free blocks any more is wrong, whatever the order of blocks. */
             int is_header = in.is_dead && !implfuzz_is_data(in.block, now + byte);
-            if (!is_header && implfuzz_find_no_value(now + byte))
+            if (!is_header && implfuzz_find_no_value(now + byte, now[byte], then[byte]))
                 continue;
             places->is_certain |= is_header;
             enum excuse excuse = is_header ? NONE : implfuzz_excuse(words[0], words[1], moved, RESULT_UNKNOWN);

@@ -14,7 +14,7 @@
  *   call_time_limit.c   how long a candidate may run
  *   judge.c       one judged call
  *   compare_call.c   compares what a candidate leaves with what C left: the result, the stack, `errno`; memory is above
- *   no_value.c    which bytes C leaves otherwise every time
+ *   no_value.c    which bytes differ each time C runs
  *   nans.c        which words that differ are NaNs
  *   calls.c       which calls are judged
  *   branches.c    counts the branches that C takes in calls that are judged
@@ -187,6 +187,8 @@ struct region {
 #define CANDIDATES 64
 /* What new memory begins with outside of judged calls. */
 #define FRESH_OF_DRIVER 0xcb
+/* What C finds on a stack that nobody wrote, when it runs again: other bits while `flip` is set. */
+#define STACK_FILL 0xa4
 /* Places of differences that are told. */
 #define PLACES 16
 /* Sizes of blocks in the arena, which grow by a quarter. */
@@ -330,6 +332,8 @@ struct state {
         unsigned char *bits;
         int is_any;
         enum { COUNTED, FOUND, LEFT_OUT } use;
+        uintptr_t others[PLACES - 1]; /* words that are not what nobody wrote, but may hang on it */
+        size_t other_count;
     } no_value;
     /* The bytes behind blocks: what reads beyond the end finds something else with other inputs. */
     unsigned char red;
@@ -523,8 +527,8 @@ void implfuzz_no_value_make(void);
 int implfuzz_is_without_value(const unsigned char *address);
 /* The same, while such bytes are left out. */
 int implfuzz_is_left_out(const unsigned char *address);
-/* C has left another byte there; whether that is kept, and is no difference. */
-int implfuzz_find_no_value(const unsigned char *address);
+/* C has left `now` there, and `then` before; whether that is kept, and is no difference. */
+int implfuzz_find_no_value(const unsigned char *address, unsigned char now, unsigned char then);
 void implfuzz_forget_no_value(void);
 
 /* compare_call.c */

@@ -181,8 +181,8 @@ static enum steadiness steadiness(const struct call *call, const struct picture 
     STATE->no_value.use = FOUND;
     for (int time = 0; time < 2 && difference == SAME; time++) {
         struct places places = {0};
-        implfuzz_fill_candidate_stack(time ? 0x5b : 0xa4);
         STATE->flip = time ? 0xff : 0;
+        implfuzz_fill_candidate_stack(STACK_FILL ^ STATE->flip);
         /* Candidates call themselves through the judge, whose frames move all below. */
         difference = try(call->original, time ? call->original : NULL, call, c, &places);
     }
@@ -198,6 +198,9 @@ static int is_without_value(const struct places *places)
         for (size_t byte = 0; byte < 8; byte++)
             if (places->bytes[at] >> byte & 1 && !implfuzz_is_without_value((unsigned char *)((uintptr_t)places->address[at] & ~7ul) + byte))
                 return 0;
+    /* What both leave where they end the program is not told by place. */
+    if (places->excuse == AT_END)
+        return 1;
     for (size_t at = 0; at < places->excused.count; at++)
         if (!implfuzz_is_without_value(places->excused.address[at]))
             return 0;
@@ -326,8 +329,10 @@ static void judge_without_memory(uint32_t number, const struct call *call, struc
     for (uint64_t at = 1; at <= FAILING_FIRST + 1 && own->alive; at++) {
         STATE->failing = at <= FAILING_FIRST ? at : at + own->calls % FAILING_LATER;
         /* Where C does not survive it, no port has to; later ones may not even be asked for. */
-        if (!run_once_more(own, call, c) || !candidates(number, call, c))
+        if (!run_once_more(own, call, c))
             break;
+        /* Where C uses what nobody wrote, no port has to do the same. */
+        candidates(number, call, c);
     }
     STATE->failing = 0;
     STATE->outside = NULL;
@@ -337,8 +342,8 @@ static void judge_without_memory(uint32_t number, const struct call *call, struc
 /* Changes of a judged call. */
 #define CHANGES 3
 
-/* Judges the candidates where the system answers otherwise than it did in the judged call, on both sides. Where C uses what
- * nobody wrote then, no port has to do the same. */
+/* Judges the candidates where the system answers otherwise than it did in the judged call, on both sides. What is
+ * unsteady then is no matter, either. */
 static void judge_with_other_answers(uint32_t number, const struct call *call, struct picture *c)
 {
     struct counts *own = &STATE->counts[number];

@@ -163,7 +163,7 @@ static enum end replaced(const struct work *work, const unsigned char *data, siz
     size_t bytes = variables->pages * PAGE;
     unsigned char *of_c = implfuzz_somewhere(bytes + 1, PROT_READ | PROT_WRITE);
     STATE->undefined = 0;
-    int is_undefined = 0;
+    int is_undefined = 0, is_threaded = 0;
     for (int at = 0; at < 3; at++) {
         back_to_start(&work->start);
         unsigned char *own = implfuzz_of_malloc(size);
@@ -176,6 +176,8 @@ static enum end replaced(const struct work *work, const unsigned char *data, siz
         left[at] = leave_of(drive(own, size));
         implfuzz_unpatch((uint32_t)work->function);
         is_undefined |= at < 2 && STATE->undefined;
+        /* Then no candidate runs in C's place any more. */
+        is_threaded |= at < 2 && STATE->no_more;
         if (at == 0)
             memcpy(of_c, variables->start, bytes);
     }
@@ -184,7 +186,7 @@ static enum end replaced(const struct work *work, const unsigned char *data, siz
     munmap(copy, size + 1);
     munmap(of_c, bytes + 1);
     /* What depends on undefined behaviour may be another thing every time. */
-    if (is_undefined || !is_same(&left[0], &left[1]))
+    if (is_undefined || is_threaded || !is_same(&left[0], &left[1]))
         return UNSTEADY;
     if (left[2].has_ended && !left[0].has_ended)
         return ENDS;

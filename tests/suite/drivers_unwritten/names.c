@@ -35,6 +35,17 @@ void page_set(struct page *to, const char *text)
     *to = own;
 }
 
+/* Each byte has a value, which hangs on an address. */
+void stir(struct page *to)
+{
+    volatile unsigned here = 0;
+    unsigned long seed = (unsigned long)&here;
+    for (size_t at = 0; at < sizeof to->text; at++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        to->text[at] = (char)(seed >> 56);
+    }
+}
+
 unsigned sum(const char *text)
 {
     unsigned char *own = malloc(40);

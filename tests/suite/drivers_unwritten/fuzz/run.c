@@ -17,6 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct page *page = malloc(sizeof *page);
     memset(page, 'x', sizeof *page);
     page_set(page, text);
+    stir(page);
     free(page);
     FILE *file = tmpfile();
     for (int at = 0; at < 300; at++)
