@@ -51,12 +51,22 @@ pub fn identifiers(text: &str) -> Vec<&str> {
         .collect()
 }
 
+/// C text without the casts that it begins with, and without brackets around all of it.
+pub(super) fn without_casts(text: &str) -> &str {
+    let text = text.trim();
+    match closing(text).filter(|_| text.starts_with('(')) {
+        Some(end) if end == text.len() => without_casts(&text[1..end - 1]),
+        Some(end) => without_casts(&text[end..]),
+        None => text,
+    }
+}
+
 /// How many elements of the pointer come before what an argument like `p` or `&p[4]` leads to, if its text shows that.
 pub(super) fn elements_before(text: &str) -> Option<i64> {
     let of = text.trim().strip_prefix('&').and_then(|text| text.strip_suffix(']')?.rsplit_once('['));
     match of {
         Some((_, index)) => index.trim().parse().ok(),
-        None => (!text.contains('+')).then_some(0),
+        None => (!text.contains(['+', '['])).then_some(0),
     }
 }
 
@@ -91,6 +101,22 @@ mod tests {
         ] {
             assert_eq!(identifiers(&without_sizeof(text)), beside, "{text}");
         }
+    }
+
+    #[test]
+    fn casts_hide_no_offset() {
+        for (text, offset) in [
+            ("p", Some(0)),
+            ("&p[4]", Some(4)),
+            ("(unsigned char *)&p[4]", Some(4)),
+            ("((unsigned char *)(&p[4]))", Some(4)),
+            ("(unsigned char *)p + 4", None),
+            ("(unsigned char *)&p[i]", None),
+            ("x ? p : q[0]", None),
+        ] {
+            assert_eq!(elements_before(without_casts(text)), offset, "{text}");
+        }
+        assert_eq!(elements_before("(unsigned char *)&p[4]"), None);
     }
 
     #[test]

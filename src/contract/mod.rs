@@ -11,6 +11,7 @@ pub mod fits;
 pub mod file;
 pub mod preconditions;
 pub mod observed_calls;
+mod bounds;
 mod text_reads;
 pub mod pointer_facts;
 pub mod struct_makers;

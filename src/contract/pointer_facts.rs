@@ -2,16 +2,18 @@
 //!
 //! This module collects facts only; `contract::infer` derives roles from them.
 
-use super::c_words::{elements_before, identifiers, is_wider, without_sizeof, without_subscripts};
-use super::length_names::length_like;
+use super::bounds::{bounds_of, mentioned};
+use super::c_words::{elements_before, identifiers, is_wider, without_casts, without_sizeof};
 use super::observed_calls::{Calls, Observed};
 use super::text_reads::TextReads;
 use super::types::Direction;
 use crate::libc_facts::{self as libc, PointerUse};
-use crate::symbol::{
-    Access, Comparison, Function, Library, LibraryIndex, Param, ParamUse, TypeKind, UseKind,
-};
+use crate::symbol::{Access, Function, Library, LibraryIndex, Param, ParamUse, TypeKind, UseKind};
 use std::collections::{BTreeMap, HashMap};
+
+/// The highest index that passing on the addresses of elements adds up to. A callee may be known by its name alone, and then
+/// the graph of calls does not show that it comes again.
+const FURTHEST: i64 = 4096;
 
 /// What a function does with one parameter, in its own body and through the callees that it passes it to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -61,7 +63,7 @@ pub struct FactTable<'a> {
 }
 
 impl<'a> FactTable<'a> {
-    /// Runs the fixpoint, which ends because facts only grow.
+    /// Runs the fixpoint, which ends because facts only grow, and indices only up to a limit.
     pub fn build(library: &'a Library) -> Self {
         let mut by_c_name: HashMap<&str, Vec<&Function>> = HashMap::new();
         for function in &library.functions {
@@ -137,7 +139,7 @@ impl<'a> FactTable<'a> {
                     Some(n) => facts.constant_index = facts.constant_index.max(Some(*n)),
                     None => {
                         facts.walks = true;
-                        bounds_of(function, param, (index, line), facts);
+                        facts.bound(bounds_of(function, param, (index, line)));
                     }
                 }
             }
@@ -224,18 +226,27 @@ impl<'a> FactTable<'a> {
             }
             let mut there = self.of(inner, position);
             // An argument like `p + i` moves; a plain `p` does not.
-            let offset = args.get(position).map_or(Some(0), |text| elements_before(text));
-            let is_moved = offset.is_none();
+            let are_bytes = || [param, &inner.params[position]].into_iter().all(leads_to_bytes);
+            let shown = |text: &String| match are_bytes() {
+                true => elements_before(without_casts(text)),
+                false => elements_before(text),
+            };
+            // What gets the rest of its memory again goes on as long as it likes.
+            let offset = args.get(position).map_or(Some(0), shown);
+            let offset = offset.filter(|from| *from == 0 || !self.comes_again(inner, function));
+            let mut is_moved = offset.is_none();
             there.before &= offset == Some(0);
             if let Some(from @ 1..) = offset {
                 let last = there.constant_index.or(there.dereferenced.then_some(0));
-                there.constant_index = last.map(|last| last.saturating_add(from));
+                let further = last.map(|last| last.saturating_add(from));
+                is_moved |= further > Some(FURTHEST);
+                there.constant_index = further.map(|further| further.min(FURTHEST)).max(last);
             }
             facts.merge(&there);
             for length in there.lengths.keys() {
                 let at = inner.params.iter().position(|p| p.name == *length);
                 if let Some(text) = at.and_then(|at| args.get(at)) {
-                    mention(function, param, text, line, facts);
+                    facts.bound(mentioned(function, param, text).map(|name| (name.to_owned(), line)));
                 }
             }
             facts.walks |= there.walks || is_moved;
@@ -258,6 +269,11 @@ impl<'a> FactTable<'a> {
         }
     }
 
+    /// Whether a call of `inner` may lead back to the function that calls it.
+    fn comes_again(&self, inner: &Function, from: &Function) -> bool {
+        self.index.reached(inner).any(|reached| reached.key == from.key)
+    }
+
     /// A use with a size: `sizeof(*p)` means one element, the size of anything else several where elements are bytes; a
     /// parameter or a sum means many.
     fn sized(
@@ -273,7 +289,7 @@ impl<'a> FactTable<'a> {
         let is_alone = !beside.contains(|c: char| c.is_ascii_alphanumeric());
         if !is_alone || !text.contains("sizeof") {
             facts.walks = true;
-            mention(function, param, &beside, line, facts);
+            facts.bound(mentioned(function, param, &beside).map(|name| (name.to_owned(), line)));
         } else if !leads_to_bytes(param) || identifiers(text).contains(&param.name.as_str()) {
             facts.dereferenced = true;
         } else {
@@ -291,6 +307,13 @@ impl Facts {
     fn access(&mut self, access: Access) {
         self.reads |= access != Access::Write;
         self.writes |= access != Access::Read;
+    }
+
+    /// Notes what bounds the pointer, with the line that shows it.
+    fn bound(&mut self, lengths: impl IntoIterator<Item = (String, u32)>) {
+        for (name, line) in lengths {
+            self.lengths.entry(name).or_insert(line);
+        }
     }
 
     fn escape(&mut self, to: Option<String>) {
@@ -330,54 +353,6 @@ fn leads_to_bytes(param: &Param) -> bool {
     target.is_some_and(
         |to| matches!(to.kind, TypeKind::Int { bits: 8, plain_char, .. } if !plain_char || !to.is_const),
     )
-}
-
-/// Notes the integer parameters that the index is compared with.
-fn bounds_of(function: &Function, param: &Param, (index, line): (&str, u32), facts: &mut Facts) {
-    let names = identifiers(index);
-    let mentions = |text: &str, is_it: fn(&str) -> bool| {
-        let words = identifiers(text);
-        function.params.iter().any(|p| words.contains(&p.name.as_str()) && is_it(&p.name))
-    };
-    // `if (i == skip)` is no bound where another comparison is one.
-    let is_order = |comparison: &&Comparison| !matches!(comparison.op.as_str(), "==" | "!=");
-    let bound = |comparison: &Comparison| {
-        // Where an element is compared, its index is not: `n > table[i]`.
-        let sides = [&comparison.left, &comparison.right].map(|side| without_subscripts(side));
-        let [left, right] = [0, 1].map(|side| identifiers(&sides[side]).iter().any(|n| names.contains(n)));
-        let [first, second] = sides;
-        match (left, right) {
-            (true, _) => Some((second, comparison.line)),
-            (false, true) => Some((first, comparison.line)),
-            (false, false) => None,
-        }
-    };
-    let ordered: Vec<(String, u32)> =
-        function.comparisons.iter().filter(is_order).filter_map(bound).collect();
-    let bounds = match ordered.iter().any(|(text, _)| mentions(text, |_| true)) {
-        true => ordered,
-        false => function.comparisons.iter().filter_map(bound).collect(),
-    };
-    // Another loop may have an index of the same name: the nearest comparison before the access counts, with a name of a
-    // length if there is any.
-    let has_length = bounds.iter().any(|(text, _)| mentions(text, length_like));
-    let counts = |text: &str| mentions(text, if has_length { length_like } else { |_| true });
-    let nearest = bounds.iter().filter(|(text, at)| *at <= line && counts(text)).map(|(_, at)| *at).max();
-    for (text, at) in &bounds {
-        if !counts(text) || nearest.is_none_or(|nearest| nearest == *at) {
-            mention(function, param, text, *at, facts);
-        }
-    }
-}
-
-/// Notes every integer parameter that `text` mentions as a bound.
-fn mention(function: &Function, param: &Param, text: &str, line: u32, facts: &mut Facts) {
-    for name in identifiers(text) {
-        let is_integer = |p: &Param| p.name == name && matches!(p.ty.kind, TypeKind::Int { .. });
-        if name != param.name && function.params.iter().any(is_integer) {
-            facts.lengths.entry(name.to_owned()).or_insert(line);
-        }
-    }
 }
 
 /// The direction of the data behind a pointer, from its uses in the C text. Its type does not matter: C may cast `const` away.
@@ -518,7 +493,9 @@ mod tests {
             void each(unsigned char *out, unsigned n) { for (unsigned i = 0; i < n; i++) put(&out[i], i); }\n\
             unsigned local(const unsigned char *p) { const unsigned char *q = &p[4]; return q[3]; }\n\
             unsigned char *kept;\n\
-            void keep(unsigned char *p) { kept = &p[4]; }\n";
+            void keep(unsigned char *p) { kept = &p[4]; }\n\
+            void cast(signed char *out, unsigned v) { put((unsigned char *)&out[0], v); put((unsigned char *)&out[4], v); }\n\
+            void wide(int *out, unsigned v) { put((unsigned char *)&out[0], v); put((unsigned char *)&out[4], v); }\n";
         let library = library(&[("a.c", text)]);
         let table = FactTable::build(&library);
         let of = |name: &str| {
@@ -527,6 +504,38 @@ mod tests {
         };
         assert_eq!((of("both"), of("second")), ((Some(7), false, false), (Some(2), false, false)));
         assert_eq!((of("each").1, of("local").1, of("keep").2), (true, true, true));
+        assert_eq!((of("cast"), of("wide").1), ((Some(7), false, false), true));
+    }
+
+    #[test]
+    fn a_function_that_gets_the_rest_of_its_memory_again_walks() {
+        let text = "int last(const unsigned char *p, unsigned n) { return n ? last(&p[1], n - 1) : p[0]; }\n\
+            static int star(const char *p, const char *s);\n\
+            int fits(const char *p, const char *s) { return p[1] == '*' ? star(&p[2], s) : p[0] == *s; }\n\
+            static int star(const char *p, const char *s) { return fits(p, s) || (*s && star(p, s + 1)); }\n\
+            int plain(const unsigned char *p) { return last(&p[5], 0); }\n";
+        let library = library(&[("a.c", text)]);
+        let table = FactTable::build(&library);
+        let walks = |name: &str| table.of(library.find(name).unwrap(), 0).walks;
+        assert_eq!(["last", "fits", "star", "plain"].map(walks), [true; 4]);
+    }
+
+    #[test]
+    fn a_cycle_of_calls_that_names_alone_close_comes_to_an_end() {
+        let library = library(&[
+            (
+                "a.c",
+                "int next(const int *p);\nstatic int again(const int *p) { return p[0] + next(&p[1]); }\n\
+                int one(const int *p) { return again(p); }\n",
+            ),
+            (
+                "b.c",
+                "int again(const int *p);\nstatic int next(const int *p) { return again(&p[1]); }\n\
+                int two(const int *p) { return next(p); }\n",
+            ),
+        ]);
+        let table = FactTable::build(&library);
+        assert_eq!(["one", "two"].map(|name| table.of(library.find(name).unwrap(), 0).walks), [true; 2]);
     }
 
     #[test]
