@@ -261,7 +261,7 @@ impl<'a> FactTable<'a> {
                 facts.writes |= writes;
                 facts.string |= string;
                 let size_text = size.and_then(|at| args.get(at)).map(String::as_str);
-                facts.text.note_libc((function, param), string, (args, size_text));
+                facts.text.note_libc((function, param), string, (callee, args, size_text));
                 self.sized(function, param, (size_text, line), facts);
             }
             None if libc::frees(callee) && position == 0 => facts.freed = true,

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 /// How far C reads what a pointer leads to, if it is a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TextReads {
-    /// It reads on to the NUL, however large its other arguments are.
+    /// It reads on to the NUL, or as far as it likes: no number ends the text before it looks there.
     to_nul: bool,
     /// It may go behind the NUL, as far as its text shows.
     beyond: bool,
@@ -40,10 +40,15 @@ impl TextReads {
         &mut self,
         (function, param): (&Function, &Param),
         is_string: bool,
-        (args, size): (&[String], Option<&str>),
+        (callee, args, size): (&str, &[String], Option<&str>),
     ) {
-        // As in `strncpy(d, s, n)`, a number may end the text earlier.
-        let is_cut = || args.iter().any(|text| numbers(function, text).next().is_some());
+        // As in `strncpy(d, s, n)` and `printf("%.*s", n, s)`, a number may end the text earlier. It may be a constant, or a
+        // local that holds the length of another text.
+        let is_cut = || {
+            callee.trim_start_matches("__builtin_").starts_with("strn")
+                || callee.contains("printf")
+                || args.iter().any(|text| numbers(function, text).next().is_some())
+        };
         self.to_nul |= is_string && size.is_none() && !is_cut();
         self.beyond = self.beyond || size.is_some_and(|text| !stays(function, param, text));
     }
@@ -115,21 +120,102 @@ fn lengths(function: &Function, param: &Param) -> BTreeSet<String> {
     });
     let mut known: BTreeSet<String> = indices.flatten().filter(is_local).map(str::to_owned).collect();
     let measured = format!("strlen({})", param.name);
-    for statement in function.text.split([';', '{', '}']) {
-        let Some((name, value)) = assigned(statement).filter(|(name, _)| is_local(name)) else { continue };
+    let mut assigned = assignments(&function.text);
+    assigned.retain(|assigned| is_local(&assigned.name));
+    for Assignment { name, value, .. } in assigned.iter().filter(|assigned| assigned.is_plain) {
         let is_measured = value.replace(char::is_whitespace, "").contains(&measured);
         if is_measured || identifiers(value).iter().any(|word| known.contains(*word)) {
-            known.insert(name.to_owned());
+            known.insert((*name).to_owned());
         }
     }
+    let others = others(function, &assigned, &known);
+    known.retain(|name| !others.contains(name.as_str()));
     known
 }
 
-/// The name and the value of an assignment.
-fn assigned(statement: &str) -> Option<(&str, &str)> {
-    let (left, value) = statement.split_once('=')?;
-    let is_other = value.starts_with('=') || left.ends_with(|c: char| c.is_ascii_punctuation() && c != '_');
-    Some((identifiers(left).pop()?, value)).filter(|_| !is_other)
+/// The locals that may hold another number: what a parameter says, such as the `len` of `len < 0 ? strlen(s) : len`. One that
+/// is compared with a length, as in `if (n > max) n = max;`, cuts the text.
+fn others<'t>(
+    function: &Function,
+    assigned: &[Assignment<'t>],
+    known: &BTreeSet<String>,
+) -> BTreeSet<&'t str> {
+    let cuts = |number: &str| {
+        function.comparisons.iter().any(|comparison| {
+            let has = |side: &str, is_it: &dyn Fn(&str) -> bool| {
+                identifiers(&without_subscripts(side)).into_iter().any(is_it)
+            };
+            let is_length = |word: &str| word != number && known.contains(word);
+            let (left, right) = (&comparison.left, &comparison.right);
+            matches!(&*comparison.op, "<" | "<=" | ">" | ">=")
+                && (has(left, &|word| word == number) && has(right, &is_length)
+                    || has(right, &|word| word == number) && has(left, &is_length))
+        })
+    };
+    let mut others: BTreeSet<&str> = BTreeSet::new();
+    loop {
+        let is_other = |value: &str| {
+            let names = identifiers(value);
+            let is_number =
+                |name: &&&str| numbers(function, name).next().is_some() || others.contains(**name);
+            names.iter().filter(is_number).any(|name| !cuts(name))
+        };
+        let found: Vec<&str> = assigned
+            .iter()
+            .filter(|a| !others.contains(a.name) && is_other(a.value))
+            .map(|a| a.name)
+            .collect();
+        if found.is_empty() {
+            return others;
+        }
+        others.extend(found);
+    }
+}
+
+/// An assignment to a variable.
+struct Assignment<'t> {
+    name: &'t str,
+    value: &'t str,
+    /// It is none like `+=`.
+    is_plain: bool,
+}
+
+/// The assignments to variables in a C text, and the values that variables begin with.
+fn assignments(text: &str) -> Vec<Assignment<'_>> {
+    text.split([';', '{', '}'])
+        .flat_map(|statement| statement.match_indices('=').map(move |(at, _)| (statement, at)))
+        .filter_map(|(statement, at)| assigned(&statement[..at], &statement[at + 1..]))
+        .collect()
+}
+
+/// What is assigned to what, if the `=` between these texts assigns.
+fn assigned<'t>(left: &'t str, value: &'t str) -> Option<Assignment<'t>> {
+    let target = left.trim_end_matches(['+', '-', '*', '/', '%', '&', '|', '^']);
+    let shifted = left.strip_suffix("<<").or_else(|| left.strip_suffix(">>")).unwrap_or(target);
+    let (target, is_plain) = (shifted.trim_end(), shifted.len() == left.len());
+    let is_variable = target.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    let name = identifiers(target).pop().filter(|_| is_variable && !value.starts_with('='))?;
+    let before = target.strip_suffix(name)?.trim_end();
+    // A field is no variable.
+    (!before.ends_with('.') && !before.ends_with("->")).then(|| Assignment {
+        name,
+        value: first(value),
+        is_plain,
+    })
+}
+
+/// The value up to the comma that ends it.
+fn first(value: &str) -> &str {
+    let mut depth = 0i32;
+    let end = value.find(|c: char| {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            _ => {}
+        }
+        depth < 0 || depth == 0 && c == ','
+    });
+    &value[..end.unwrap_or(value.len())]
 }
 
 #[cfg(test)]
@@ -153,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_number_that_cuts_a_text_is_not_its_length() {
-        const TEXTS: [&str; 9] = [
+        const TEXTS: [&str; 10] = [
             "const char *s, int max) { int n = (int)strlen(s); return n > max ? max : n; }",
             "char *s, int max) { int n = strlen(s); if (n > max) n = max; while (n > 0 && s[n - 1] == ' ') n--; return n; }",
             "const char *s, int max) { int n = 0; while (s[n]) n++; return n > max ? max : n; }",
@@ -163,8 +249,9 @@ mod tests {
             "const char *s, unsigned len) { return strlen(s) == len; }",
             "const char *s, int max) { int n = strlen(s), t = 0; int m = n < max ? n : max; for (int i = 0; i < m; i++) t += s[i]; return t; }",
             "const char *s, int max) { int n = inner(s); return n > max ? max : n; }",
+            "const char *s, int max) { int n = strlen(s), t = 0; if (n >= max) n = max; for (int i = 0; i < n; i++) t += s[i]; return t; }",
         ];
-        const BUFFERS: [&str; 9] = [
+        const BUFFERS: [&str; 17] = [
             "const char *s, int max) { int n = 0; while (n < max && s[n]) n++; return n; }",
             "const char *s, int max) { int n = 0; for (; max > 0 && *s; s++, max--) n++; return n; }",
             "const char *s, unsigned len) { return s[len - 1] + (int)strlen(s); }",
@@ -174,19 +261,27 @@ mod tests {
             "const char *s, int n) { return strncmp(s, \"x=\", n); }",
             "const char *s, int n) { char b[9] = { 0 }; if (n > 9 || !strchr(s, 'x')) return 0; memcpy(b, s, n); return b[0]; }",
             "char *s, int max) { if ((int)strlen(s) > max) s[max] = 0; return 0; }",
+            "const char *s, size_t len) { return len >= 7 && strncmp(s, \"http://\", 7) == 0; }",
+            "const char *s, int len, const char *word) { int n = strlen(word); return n == len && !strncmp(s, word, n); }",
+            "const char *s, int len) { char b[9]; int n = len < 9 ? len : 8; return snprintf(b, 9, \"%.*s\", n, s); }",
+            "const char *s, int len) { int t = 0; size_t n = len < 0 ? strlen(s) : (size_t)len; for (size_t i = 0; i < n; i++) t += s[i]; return t; }",
+            "const char *s, int len) { int n, t = 0; if (len < 0) n = strlen(s); else n = len; for (int i = 0; i < n; i++) t += s[i]; return t; }",
+            "const char *s, int len) { char b[9] = { 0 }; int n = strlen(s); if (len >= 0) n = len; if (n > 9) return 0; memcpy(b, s, n); return b[0]; }",
+            "const char *s, int len) { int t = 0, e = strlen(s) + len; for (int i = 0; i < e; i++) t += s[i]; return t; }",
+            "const char *s, int len, int *out) { int t = 0, k = len / 2; for (int i = 0; s[i]; i++) out[k] = i; for (int i = 0; i < k; i++) t += s[k]; return t; }",
         ];
-        let start = "#include <string.h>\nstatic int inner(const char *s) { int n = 0; while (*s++) n++; return n; }\nint cut(";
-        for (texts, is_text) in [(TEXTS, true), (BUFFERS, false)] {
+        let start = "#include <stdio.h>\n#include <string.h>\nstatic int inner(const char *s) { int n = 0; while (*s++) n++; return n; }\nint cut(";
+        let mut wrong = Vec::new();
+        for (texts, is_text) in [(&TEXTS[..], true), (&BUFFERS[..], false)] {
             for text in texts {
                 let contract = contract(&format!("{start}{text}"));
-                let [s, n] = &contract.params[..] else { panic!("{contract:?}") };
-                let is_free = n.role == Role::Value(Value::ANY);
-                assert_eq!(
-                    (matches!(s.role, Role::CString(_)), is_free),
-                    (is_text, is_text),
-                    "{text}\n{s:?}"
-                );
+                let [s, n, ..] = &contract.params[..] else { panic!("{contract:?}") };
+                let found = (matches!(s.role, Role::CString(_)), n.role == Role::Value(Value::ANY));
+                if found != (is_text, is_text) {
+                    wrong.push(format!("{text}\n{s:?}"));
+                }
             }
         }
+        assert!(wrong.is_empty(), "{wrong:#?}");
     }
 }
