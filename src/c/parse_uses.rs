@@ -23,10 +23,10 @@ pub(super) fn uses(
     let is_parameter = copies.is_parameter(declaration);
     let mut found = Vec::new();
     let mut look = |position, passed: Option<&Passed>| {
+        let in_text = stays_in_text(sources, parents, mention);
         let mut look = Look { copies, sources, parents, mention, position, is_parameter, found: Vec::new() };
         look.climb();
         let line = mention.start().line;
-        let in_text = stays_in_text(parents, mention);
         let kinds = look.found.into_iter().map(|used| match passed {
             Some(passed) => from_call(passed, used),
             None => used,

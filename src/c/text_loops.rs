@@ -3,7 +3,8 @@
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
 use super::cursor::Cursor;
-use super::expr::{is_pointer, is_wrapper, named, strip};
+use super::expr::{Sources, is_pointer, is_wrapper, named, strip};
+use super::text::semicolons;
 use clang_sys::*;
 use std::collections::BTreeSet;
 
@@ -17,7 +18,7 @@ enum Place {
 
 /// Whether the use of a pointer at `mention`, below `parents`, is in a loop that ends at the NUL of what the pointer leads
 /// to, and goes no further than the loop has looked. The distance of two pointers goes nowhere.
-pub(super) fn stays_in_text(parents: &[Cursor<'_>], mention: Cursor<'_>) -> bool {
+pub(super) fn stays_in_text(sources: &mut Sources, parents: &[Cursor<'_>], mention: Cursor<'_>) -> bool {
     let (Some(pointer), Some(user)) =
         (mention.referenced(), parents.iter().rposition(|node| !is_wrapper(*node)))
     else {
@@ -35,31 +36,35 @@ pub(super) fn stays_in_text(parents: &[Cursor<'_>], mention: Cursor<'_>) -> bool
     else {
         return false;
     };
-    parents[..user].iter().any(|node| match conditions(*node).into_iter().find_map(|c| tested(c, pointer)) {
+    parents[..user].iter().any(|node| match condition(sources, *node).and_then(|c| tested(c, pointer)) {
         Some(Place::Index(tested)) => matches!(&place, Place::Index(own) if own.is_subset(&tested)),
         Some(Place::Itself) => matches!(place, Place::Itself),
         None => false,
     })
 }
 
-/// The parts of a loop that may be its condition: libclang leaves out what is empty.
-fn conditions(node: Cursor<'_>) -> Vec<Cursor<'_>> {
+/// The condition of a loop.
+fn condition<'tu>(sources: &mut Sources, node: Cursor<'tu>) -> Option<Cursor<'tu>> {
     let children = node.children();
     match (node.kind(), &children[..]) {
-        (CXCursor_WhileStmt | CXCursor_ForStmt, [conditions @ .., _]) => conditions.to_vec(),
-        (CXCursor_DoStmt, [_, condition]) => vec![*condition],
-        _ => Vec::new(),
+        (CXCursor_WhileStmt, [.., condition, _]) | (CXCursor_DoStmt, [_, condition]) => Some(*condition),
+        // libclang leaves out what is empty, so the text says which of the three parts this one is.
+        (CXCursor_ForStmt, [parts @ .., _]) => parts.iter().copied().find(|part| {
+            let before = sources.between(&node.start_in_code(), &part.start_in_code());
+            semicolons(before.as_bytes()) == 1
+        }),
+        _ => None,
     }
 }
 
-/// Which element the condition asks to be no NUL. If it compares numbers first, as `i < n && s[i]` does, the loop may end
-/// before it looks there, and the text needs no NUL.
+/// Which element the condition asks to be no NUL. If it tests or compares a number first, as `i < n && s[i]` and
+/// `n && *s != ' ' && *s` do, the loop may end before it looks there, and the text needs no NUL.
 fn tested(condition: Cursor<'_>, pointer: Cursor<'_>) -> Option<Place> {
     let node = strip(condition);
     match (node.kind(), &node.children()[..]) {
         (CXCursor_BinaryOperator, [left, right]) => match node.binary_operator() {
             CXBinaryOperator_LAnd => {
-                let is_first = || is_about(*left, pointer).then(|| tested(*right, pointer)).flatten();
+                let is_first = || looks_first(*left, pointer).then(|| tested(*right, pointer)).flatten();
                 tested(*left, pointer).or_else(is_first)
             }
             CXBinaryOperator_NE if right.evaluate() == Some(0) => looked_at(*left, pointer),
@@ -71,8 +76,8 @@ fn tested(condition: Cursor<'_>, pointer: Cursor<'_>) -> Option<Place> {
     }
 }
 
-/// Whether an operand looks at the text and at no order of numbers.
-fn is_about(operand: Cursor<'_>, pointer: Cursor<'_>) -> bool {
+/// Whether an operand looks at the text before it tests anything else, and at no order of numbers.
+fn looks_first(operand: Cursor<'_>, pointer: Cursor<'_>) -> bool {
     fn holds<'tu>(node: Cursor<'tu>, is_it: &dyn Fn(Cursor<'tu>) -> bool) -> bool {
         is_it(node) || node.children().into_iter().any(|child| holds(child, is_it))
     }
@@ -83,7 +88,19 @@ fn is_about(operand: Cursor<'_>, pointer: Cursor<'_>) -> bool {
                 CXBinaryOperator_LT | CXBinaryOperator_LE | CXBinaryOperator_GT | CXBinaryOperator_GE
             )
     };
-    holds(operand, &|node| looked_at(node, pointer).is_some()) && !holds(operand, &orders)
+    holds(first_tested(operand), &|node| looked_at(node, pointer).is_some()) && !holds(operand, &orders)
+}
+
+/// What C tests first in `a && b`, `a || b` and `a ? b : c`.
+fn first_tested(operand: Cursor<'_>) -> Cursor<'_> {
+    let node = strip(operand);
+    let decides = match node.kind() {
+        CXCursor_BinaryOperator => {
+            matches!(node.binary_operator(), CXBinaryOperator_LAnd | CXBinaryOperator_LOr)
+        }
+        kind => kind == CXCursor_ConditionalOperator,
+    };
+    node.children().first().filter(|_| decides).map_or(node, |first| first_tested(*first))
 }
 
 /// The place of `*s`, `*s++`, `s[i]`, `*(s + i)` or `c = *s`.

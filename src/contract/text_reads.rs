@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_number_that_cuts_a_text_is_not_its_length() {
-        const TEXTS: [&str; 10] = [
+        const TEXTS: [&str; 12] = [
             "const char *s, int max) { int n = (int)strlen(s); return n > max ? max : n; }",
             "char *s, int max) { int n = strlen(s); if (n > max) n = max; while (n > 0 && s[n - 1] == ' ') n--; return n; }",
             "const char *s, int max) { int n = 0; while (s[n]) n++; return n > max ? max : n; }",
@@ -249,9 +249,11 @@ mod tests {
             "const char *s, unsigned len) { return strlen(s) == len; }",
             "const char *s, int max) { int n = strlen(s), t = 0; int m = n < max ? n : max; for (int i = 0; i < m; i++) t += s[i]; return t; }",
             "const char *s, int max) { int n = inner(s); return n > max ? max : n; }",
+            "const char *s, int max) { int n = 0; for (char c = ';'; *s != c && *s; s++) n++; return n > max; }",
+            "const char *s, int max) { int n = 0; for (/* ; */ ; *s && n != max; s++) n++; return n; }",
             "const char *s, int max) { int n = strlen(s), t = 0; if (n >= max) n = max; for (int i = 0; i < n; i++) t += s[i]; return t; }",
         ];
-        const BUFFERS: [&str; 17] = [
+        const BUFFERS: [&str; 21] = [
             "const char *s, int max) { int n = 0; while (n < max && s[n]) n++; return n; }",
             "const char *s, int max) { int n = 0; for (; max > 0 && *s; s++, max--) n++; return n; }",
             "const char *s, unsigned len) { return s[len - 1] + (int)strlen(s); }",
@@ -269,6 +271,10 @@ mod tests {
             "const char *s, int len) { char b[9] = { 0 }; int n = strlen(s); if (len >= 0) n = len; if (n > 9) return 0; memcpy(b, s, n); return b[0]; }",
             "const char *s, int len) { int t = 0, e = strlen(s) + len; for (int i = 0; i < e; i++) t += s[i]; return t; }",
             "const char *s, int len, int *out) { int t = 0, k = len / 2; for (int i = 0; s[i]; i++) out[k] = i; for (int i = 0; i < k; i++) t += s[k]; return t; }",
+            "const char *s, int n, char *d) { for (; n--; *d++ = *s++) ; return 0; }",
+            "const char *s, int n) { int t = 0; char c; for (c = *s; n; n--) { t += c; c = *++s; } return t; }",
+            "const char *s, unsigned n) { while (n && *s != ' ' && *s) { s++; n--; } return n; }",
+            "const char *s, int len) { int i = 0; while (i != len && s[i] != ' ' && s[i]) i++; return i; }",
         ];
         let start = "#include <stdio.h>\n#include <string.h>\nstatic int inner(const char *s) { int n = 0; while (*s++) n++; return n; }\nint cut(";
         let mut wrong = Vec::new();

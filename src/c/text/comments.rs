@@ -1,6 +1,11 @@
-//! Leaves comments out of a C text.
+//! What a C text has in it beside its comments.
 
 use super::token::{Joined, tokens};
+
+/// The number of semicolons in a text, without those in comments and strings.
+pub fn semicolons(text: &[u8]) -> usize {
+    tokens(&Joined::of(text)).iter().filter(|token| token.is(";")).count()
+}
 
 /// A text without its comments and without the lines that are empty then. Strings stay as they are.
 pub fn without_comments(text: &str) -> String {

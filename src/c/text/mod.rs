@@ -17,7 +17,7 @@ mod split_items;
 mod surface;
 
 pub use body::body;
-pub use comments::without_comments;
+pub use comments::{semicolons, without_comments};
 pub use formats::prints_whole;
 pub use literals::{integers, literals, quoted_by, strings};
 pub use null_branches::words_where_null;
