@@ -119,7 +119,9 @@ impl<'a> FactTable<'a> {
         let first_move = param.uses.iter().position(|used| moves(&used));
         for (at, used) in param.uses.iter().enumerate() {
             facts.line.get_or_insert(used.line);
-            facts.text.note(function, param, used);
+            if self.comes_from(function, &used.kind) {
+                facts.text.note(function, param, used);
+            }
             let before = facts.before;
             self.used(function, param, (&used.kind, used.line), &mut facts);
             facts.before &= before || first_move.is_none_or(|first| at < first);
@@ -192,6 +194,16 @@ impl<'a> FactTable<'a> {
         facts.leads_back |= there.leads_back;
         facts.text.merge(there.text);
         facts.escape(there.escapes);
+    }
+
+    /// Whether a use is one of what the parameter points to: what a function returned for it may lead elsewhere.
+    fn comes_from(&self, function: &Function, kind: &UseKind) -> bool {
+        match kind {
+            UseKind::FromCall { callee, position, used } => {
+                self.leads_back(function, callee, *position) && self.comes_from(function, used)
+            }
+            _ => true,
+        }
     }
 
     /// Whether a function may return a pointer into what this argument points to.

@@ -290,4 +290,13 @@ mod tests {
         }
         assert!(wrong.is_empty(), "{wrong:#?}");
     }
+
+    #[test]
+    fn the_text_that_a_function_names_is_not_its_argument() {
+        let text = "static const char *name_of(const unsigned char *id) { return id[0] + id[3] ? \"x\" : \"y\"; }\n\
+            int cut(const unsigned char *id) { const char *p = name_of(id); int t = 0; while (*p) { p++; t++; } return t; }\n";
+        let contract = contract(text);
+        let is_array = matches!(&contract.params[0].role, Role::FixedArray(array) if array.len == 4);
+        assert!(is_array, "{contract:?}");
+    }
 }
