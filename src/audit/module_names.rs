@@ -2,29 +2,36 @@
 //! leads to Rust's own module unless something has brought the crate's into scope.
 
 use super::token_shapes::{is_marks, path};
+use crate::rust::item::mentions;
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::BTreeSet;
 
 /// Rust's own libraries.
 const RUST: [&str; 3] = ["core", "alloc", "std"];
 
-/// Names that an import, or a macro that makes one, may have brought into scope: what each path ends with, because any of
-/// them could be an import.
+/// Names that an import may have brought into scope: what each path ends with, because any of them could be an import. A macro
+/// can put an import together from pieces that show nothing, so beside a definition of one, any name counts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ModuleNames {
     names: BTreeSet<String>,
-    /// An import has everything in it, or a macro completes it.
+    /// An import has everything in it, or a macro may make one.
     all: bool,
 }
 
 impl ModuleNames {
     /// Reads a text and adds what it may bring into scope.
     pub fn read(&mut self, tokens: TokenStream) {
+        self.note_macros(tokens.clone());
         self.tokens(tokens, false);
     }
 
-    /// Whether a path of these names may lead through a module of the crate, if it has one of the first name that is neither
-    /// `crate`, `self` nor `super`.
+    /// Looks for definitions of macros alone: what else a text has in it stays in its own scope.
+    pub fn note_macros(&mut self, tokens: TokenStream) {
+        self.all |= mentions(tokens, "macro_rules");
+    }
+
+    /// Whether this path may begin at a module of the crate instead of one of Rust's: it says so itself, or its first name may
+    /// have been imported.
     pub fn may_be_of_crate(&self, names: &[&str]) -> bool {
         // What has the name of one of Rust's libraries could give anything any name.
         let all = self.all || RUST.iter().any(|name| self.names.contains(*name));
@@ -45,7 +52,7 @@ impl ModuleNames {
                     1
                 }
                 TokenTree::Punct(mark) => {
-                    self.all |= inside && matches!(mark.as_char(), '*' | '$');
+                    self.all |= inside && mark.as_char() == '*';
                     1
                 }
                 TokenTree::Ident(word) if word == "as" => {
@@ -74,10 +81,6 @@ impl ModuleNames {
             Some(TokenTree::Punct(mark)) if mark.as_char() == '*' => {
                 let is_known = matches!(names.last(), Some(last) if last == "ffi" || last == "callee");
                 self.all |= !(is_rust || is_known || is_type(names.last()));
-                read + 3
-            }
-            Some(TokenTree::Punct(mark)) if mark.as_char() == '$' => {
-                self.all |= !is_rust;
                 read + 3
             }
             Some(TokenTree::Group(group)) => {

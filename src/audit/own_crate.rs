@@ -121,8 +121,12 @@ impl Around {
             _ => None,
         });
         let mut modules = ModuleNames::default();
-        let brings = |item: &&&syn::Item| matches!(item, syn::Item::Use(_) | syn::Item::Macro(_));
-        items.iter().filter(brings).for_each(|item| modules.read(item.to_token_stream()));
+        for item in items {
+            match item {
+                syn::Item::Use(_) | syn::Item::Macro(_) => modules.read(item.to_token_stream()),
+                _ => modules.note_macros(item.to_token_stream()),
+            }
+        }
         Self {
             modules: Rc::new(modules),
             refused_items: Rc::new(problems_beside(items)),

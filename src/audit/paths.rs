@@ -99,8 +99,8 @@ fn of_libc(allowed: &Allowed, name: &str) -> Option<Refusal> {
     allowed_names::libc_name(name, allowed.libc.contains(name)).err()
 }
 
-/// A path of the port crate, through one of its modules if it may be one; what the crate does not have, the compiler
-/// refuses.
+/// Why a port may not have this path of its own crate, which is without `crate`, `self` and `super` at its start. Only where
+/// `may_be_module` says so, its first name can be a module of the crate. What the crate does not have, the compiler refuses.
 fn of_crate(
     (candidate, allowed): (&Candidate<'_>, &Allowed),
     may_be_module: bool,

@@ -292,6 +292,7 @@ fn modules_named_like_those_of_rust_are_told_apart() {
         assert!(found.is_empty(), "{text}\n{found:#?}");
     }
     let imports = format!("{MODULE}use crate::mem;");
+    let macros = format!("{MODULE}mod inner {{ macro_rules! m {{ ($s:tt) => {{ use crate $s mem; }} }} }}");
     for (module, text) in [
         (MODULE, "HEAD { crate::mem::secret(crc) }"),
         (MODULE, "HEAD { super::core::secret(crc) }"),
@@ -310,6 +311,17 @@ fn modules_named_like_those_of_rust_are_told_apart() {
             MODULE,
             "macro_rules! m { ($i:ident) => { use crate::{$i}; } }\nm!(mem);\nHEAD { mem::secret(crc) }",
         ),
+        (
+            MODULE,
+            "macro_rules! m { ($($p:ident),*) => { use $($p)::*; } }\nHEAD { m!(crate, mem); mem::secret(crc) }",
+        ),
+        (MODULE, "macro_rules! m { ($s:tt) => { use crate $s mem; } }\nHEAD { m!(::); mem::secret(crc) }"),
+        (
+            MODULE,
+            "macro_rules! m { ($a:ident $s:tt $b:ident $t:tt $c:ident) => { use $a $s $b; } }\n\
+            HEAD { m!(crate::mem::ported); mem::secret(crc) }",
+        ),
+        (&macros, "HEAD { mem::secret(crc) }"),
         (&imports, "HEAD { mem::secret(crc) }"),
     ] {
         let found = problems(module, text);
