@@ -79,7 +79,8 @@ mod tests {
     #[test]
     fn memory_for_enums_holds_enumerators() {
         let text = "enum kind { ONE = 1, TEN = 10 };\n\
-            int all(enum kind *one, const enum kind *many, int n, enum kind *out, int size, int *plain) {\n\
+            int all(enum kind *one, const enum kind *many, int n, enum kind *out, int size, int *plain, enum kind *last, enum kind pair[2]) {\n\
+                *last = ONE; pair[0] = ONE; pair[1] = TEN;\n\
                 *one = *one == TEN ? ONE : TEN; for (int i = 0; i < size; i++) out[i] = ONE;\n\
                 for (int i = 0; i < n; i++) *plain += many[i]; return *plain; }\n";
         let dir = tempfile::tempdir().unwrap();
@@ -97,6 +98,6 @@ mod tests {
             .collect();
         let held = slots(&contract, function, &types);
         let held = held.iter().map(|slot| slot.to_enumerators(&quote::quote!(value)).is_some());
-        assert_eq!(held.collect::<Vec<_>>(), [true, true, false, false, false, false]);
+        assert_eq!(held.collect::<Vec<_>>(), [true, true, false, false, false, false, false, false]);
     }
 }

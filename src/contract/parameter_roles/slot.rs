@@ -104,8 +104,10 @@ impl Slot<'_> {
         let (TypeKind::Pointer(of) | TypeKind::Array { of, .. }) = &self.c.kind else { return None };
         let TypeKind::Enum { values, .. } = &of.kind else { return None };
         let is_held = match self.role {
-            Role::Pointer(_) | Role::FixedArray(_) => true,
-            Role::Buffer(_) | Role::Room(_) => !self.role.is_output(),
+            // What C only writes begins with any bytes: with a value of the enum, a port that writes nothing could be equal.
+            Role::Pointer(_) | Role::FixedArray(_) | Role::Buffer(_) | Role::Room(_) => {
+                !self.role.is_output()
+            }
             _ => false,
         };
         let values = values.iter().map(|(_, value)| Literal::i128_suffixed(*value));
