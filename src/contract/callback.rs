@@ -104,6 +104,13 @@ pub(super) fn any(param: &Param) -> Option<Role> {
     }
 }
 
+/// Whether all pointers that the callbacks of a function get lead to constant memory.
+pub(super) fn only_read(function: &Function) -> bool {
+    let given =
+        function.params.iter().filter_map(|param| prototype(&param.ty)).flat_map(|(params, _)| params);
+    given.filter_map(CType::target).all(|target| target.is_const)
+}
+
 /// Whether a `void *` is passed to callbacks and used nowhere else.
 pub(super) fn is_token(ty: &CType, facts: &Facts) -> bool {
     let untouched = !facts.dereferenced
@@ -150,5 +157,38 @@ pub(super) fn measured(function: &Function, params: &[Parameter]) -> Result<(), 
             param.name
         )),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::contract::infer::infer;
+    use crate::contract::parameter_roles::{Direction, Role};
+    use crate::contract::pointer_facts::FactTable;
+    use crate::contract::types::Judgeable;
+
+    #[test]
+    fn elements_that_a_callback_only_compares_stay_a_buffer() {
+        let sort = |ty: &str| {
+            let text = format!(
+                "void sort(int *a, int n, int (*cmp)({ty} *, {ty} *)) {{\n\
+                for (int i = 1; i < n; i++) for (int j = i; j > 0 && cmp(&a[j - 1], &a[j]) > 0; j--) {{\n\
+                int t = a[j]; a[j] = a[j - 1]; a[j - 1] = t; }} }}\n"
+            );
+            let dir = tempfile::tempdir().unwrap();
+            fs_err::write(dir.path().join("a.c"), text).unwrap();
+            let root = camino::Utf8Path::from_path(dir.path()).unwrap();
+            let library =
+                crate::c::front_tests::load_into(root, &root.join(".implfuzz"), "gcc").unwrap().library;
+            infer(&library, &FactTable::build(&library), library.find("sort").unwrap())
+        };
+        let Judgeable::Yes(contract) = sort("const int") else { panic!("{:?}", sort("const int")) };
+        let [a, _, cmp] = &contract.params[..] else { panic!("{contract:?}") };
+        let is_buffer =
+            matches!(&a.role, Role::Buffer(of) if of.direction == Direction::InOut && of.length == "n");
+        let is_order = matches!(&cmp.role, Role::Callback(of) if of.order);
+        assert!(is_buffer && is_order, "{contract:?}");
+        // This one may change them.
+        assert!(!matches!(sort("int"), Judgeable::Yes(_)));
     }
 }
