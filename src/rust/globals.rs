@@ -104,7 +104,7 @@ fn item(
     let ty = reader.rust_type(&global.ty)?;
     let value = reader.value(&global.ty)?;
     let name = identifier(global.name.as_str());
-    let keyword = if !global.is_variable() { "static" } else { "static mut" };
+    let keyword = if global.is_variable() { "static mut" } else { "static" };
     let statement = print::statement(&format!("pub {keyword} {name}: {ty} = "), &value);
     let of = global.local_to.as_ref().map(|function| format!(" in `{function}`")).unwrap_or_default();
     let mut text = format!("\n/// `{}`{of} at {}:{}.\n", global.c_name, global.place.file, global.place.line);
