@@ -525,7 +525,9 @@ enum excuse implfuzz_excuse(uint64_t c, uint64_t own, int moved, enum result kin
 void implfuzz_no_value_make(void);
 /* Whether the byte has been found to have no value. */
 int implfuzz_is_without_value(const unsigned char *address);
-/* The same, while such bytes are left out. */
+/* Whether, beyond that, nobody wrote it: other such words may hang on an address. */
+int implfuzz_is_unwritten(const unsigned char *address);
+/* Whether the byte has no value, while such bytes are left out. */
 int implfuzz_is_left_out(const unsigned char *address);
 /* C has left `now` there, and `then` before; whether that is kept, and is no difference. */
 int implfuzz_find_no_value(const unsigned char *address, unsigned char now, unsigned char then);

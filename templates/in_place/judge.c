@@ -191,18 +191,18 @@ static enum steadiness steadiness(const struct call *call, const struct picture 
     return difference != SAME ? UNSTEADY : STATE->no_value.is_any ? UP_TO_BYTES : STEADY;
 }
 
-/* Whether all bytes that differ are without value. */
+/* Whether all bytes that differ are without value for certain: nobody wrote them. */
 static int is_without_value(const struct places *places)
 {
     for (size_t at = 0; at < places->count; at++)
         for (size_t byte = 0; byte < 8; byte++)
-            if (places->bytes[at] >> byte & 1 && !implfuzz_is_without_value((unsigned char *)((uintptr_t)places->address[at] & ~7ul) + byte))
+            if (places->bytes[at] >> byte & 1 && !implfuzz_is_unwritten((unsigned char *)((uintptr_t)places->address[at] & ~7ul) + byte))
                 return 0;
     /* What both leave where they end the program is not told by place. */
     if (places->excuse == AT_END)
         return 1;
     for (size_t at = 0; at < places->excused.count; at++)
-        if (!implfuzz_is_without_value(places->excused.address[at]))
+        if (!implfuzz_is_unwritten(places->excused.address[at]))
             return 0;
     return places->count + places->excused.count != 0;
 }

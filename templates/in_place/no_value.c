@@ -46,24 +46,36 @@ int implfuzz_is_left_out(const unsigned char *address)
  * Whether nobody wrote it: then it is what the stack was filled with, which is inverted in C's second run, or the inverse of
  * what new memory had. All that depends on an address differs, too, but not so.
  */
-static int is_unwritten(unsigned char now, unsigned char then, int was_found)
+static int is_fill(unsigned char now, unsigned char then, int was_found)
 {
     unsigned char filled = STACK_FILL ^ STATE->flip;
     return now == filled || (STATE->flip && !was_found && now == (unsigned char)~then);
 }
 
-/* Whether it is one of a few words: garbage in a frame of C's own may be addresses, or what else earlier calls left there. */
 static int is_other(const unsigned char *address)
 {
-    struct no_value *found = &STATE->no_value;
-    uintptr_t word = (uintptr_t)address & ~(uintptr_t)7;
+    const struct no_value *found = &STATE->no_value;
     for (size_t at = 0; at < found->other_count; at++)
-        if (found->others[at] == word)
+        if (found->others[at] == ((uintptr_t)address & ~(uintptr_t)7))
             return 1;
+    return 0;
+}
+
+/* Makes it one of a few words: garbage in a frame of C's own may be addresses, or what else earlier calls left there. */
+static int add_other(const unsigned char *address)
+{
+    struct no_value *found = &STATE->no_value;
+    if (is_other(address))
+        return 1;
     if (found->other_count == PLACES - 1)
         return 0;
-    found->others[found->other_count++] = word;
+    found->others[found->other_count++] = (uintptr_t)address & ~(uintptr_t)7;
     return 1;
+}
+
+int implfuzz_is_unwritten(const unsigned char *address)
+{
+    return implfuzz_is_without_value(address) && !is_other(address);
 }
 
 int implfuzz_find_no_value(const unsigned char *address, unsigned char now, unsigned char then)
@@ -71,7 +83,7 @@ int implfuzz_find_no_value(const unsigned char *address, unsigned char now, unsi
     size_t bit = number(address);
     if (STATE->no_value.use != FOUND || bit >= BITS)
         return 0;
-    if (!is_unwritten(now, then, implfuzz_is_without_value(address)) && !is_other(address))
+    if (!is_fill(now, then, implfuzz_is_without_value(address)) && !add_other(address))
         return 0;
     STATE->no_value.bits[bit / 8] |= (unsigned char)(1 << bit % 8);
     STATE->no_value.is_any = 1;

@@ -4,6 +4,7 @@ struct page { char text[600]; };
 struct all { unsigned char *data; size_t used; };
 void name_set(struct name *to, const char *text);
 void page_set(struct page *to, const char *text);
+void mark(struct name *to);
 void stir(struct page *to);
 unsigned sum(const char *text);
 void name_copy(struct name *to, const char *text);

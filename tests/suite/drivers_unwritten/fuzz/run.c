@@ -18,6 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memset(page, 'x', sizeof *page);
     page_set(page, text);
     stir(page);
+    mark(name);
+    name_set(name, text);
     free(page);
     FILE *file = tmpfile();
     for (int at = 0; at < 300; at++)
