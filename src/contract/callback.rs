@@ -104,11 +104,12 @@ pub(super) fn any(param: &Param) -> Option<Role> {
     }
 }
 
-/// Whether all pointers that the callbacks of a function get lead to constant memory.
-pub(super) fn only_read(function: &Function) -> bool {
+/// Whether the callbacks of a function get pointers to values of this type, and only to constant ones.
+pub(super) fn only_read(function: &Function, target: &CType) -> bool {
     let given =
         function.params.iter().filter_map(|param| prototype(&param.ty)).flat_map(|(params, _)| params);
-    given.filter_map(CType::target).all(|target| target.is_const)
+    let mut given = given.filter_map(CType::target).filter(|other| other.kind == target.kind).peekable();
+    given.peek().is_some() && given.all(|target| target.is_const)
 }
 
 /// Whether a `void *` is passed to callbacks and used nowhere else.
@@ -169,12 +170,7 @@ mod tests {
 
     #[test]
     fn elements_that_a_callback_only_compares_stay_a_buffer() {
-        let sort = |ty: &str| {
-            let text = format!(
-                "void sort(int *a, int n, int (*cmp)({ty} *, {ty} *)) {{\n\
-                for (int i = 1; i < n; i++) for (int j = i; j > 0 && cmp(&a[j - 1], &a[j]) > 0; j--) {{\n\
-                int t = a[j]; a[j] = a[j - 1]; a[j - 1] = t; }} }}\n"
-            );
+        let of = |text: &str| {
             let dir = tempfile::tempdir().unwrap();
             fs_err::write(dir.path().join("a.c"), text).unwrap();
             let root = camino::Utf8Path::from_path(dir.path()).unwrap();
@@ -182,13 +178,24 @@ mod tests {
                 crate::c::front_tests::load_into(root, &root.join(".implfuzz"), "gcc").unwrap().library;
             infer(&library, &FactTable::build(&library), library.find("sort").unwrap())
         };
+        let sort = |ty: &str| {
+            of(&format!(
+                "void sort(int *a, int n, int (*cmp)({ty} *, {ty} *)) {{\n\
+                for (int i = 1; i < n; i++) for (int j = i; j > 0 && cmp(&a[j - 1], &a[j]) > 0; j--) {{\n\
+                int t = a[j]; a[j] = a[j - 1]; a[j - 1] = t; }} }}\n"
+            ))
+        };
         let Judgeable::Yes(contract) = sort("const int") else { panic!("{:?}", sort("const int")) };
         let [a, _, cmp] = &contract.params[..] else { panic!("{contract:?}") };
         let is_buffer =
             matches!(&a.role, Role::Buffer(of) if of.direction == Direction::InOut && of.length == "n");
         let is_order = matches!(&cmp.role, Role::Callback(of) if of.order);
         assert!(is_buffer && is_order, "{contract:?}");
-        // This one may change them.
+        // This one may change them; and this one is not what gets them.
         assert!(!matches!(sort("int"), Judgeable::Yes(_)));
+        let table = "static void twice(int *a, int n) { while (n--) a[n] *= 2; }\n\
+            static void (*const steps[])(int *, int) = { twice };\n\
+            int sort(int *a, int n, int (*pick)(int)) { steps[0](a, n); return pick(n); }\n";
+        assert!(!matches!(of(table), Judgeable::Yes(_)), "{:?}", of(table));
     }
 }

@@ -234,7 +234,7 @@ fn pointer(
     // An unknown callee that is a callback of the harness only reads constant memory, and what all callbacks get as constant.
     let calls_back = || function.params.iter().any(calls_back);
     let read_only = |callee: &&String| {
-        *callee == "?" && calls_back() && (target.is_const || callback::only_read(function))
+        *callee == "?" && calls_back() && (target.is_const || callback::only_read(function, target))
     };
     if let Some(callee) = facts.escapes.as_ref().filter(|callee| !read_only(callee)) {
         return Err(format!("`{name}` is passed to `{callee}`, whose effects are unknown"));

@@ -44,9 +44,10 @@ impl TextReads {
     ) {
         // As in `strncpy(d, s, n)` and `printf("%.*s", n, s)`, a number may end the text earlier. It may be a constant, or a
         // local that holds the length of another text.
+        let is_format = |text: &String| text.contains('"') && !text.contains("%.");
         let is_cut = || {
             callee.trim_start_matches("__builtin_").starts_with("strn")
-                || callee.contains("printf")
+                || callee.contains("printf") && !args.iter().any(is_format)
                 || args.iter().any(|text| numbers(function, text).next().is_some())
         };
         self.to_nul |= is_string && size.is_none() && !is_cut();
@@ -65,7 +66,8 @@ fn is_access(used: &UseKind) -> bool {
 fn goes_on(function: &Function, param: &Param, used: &UseKind) -> bool {
     match used {
         UseKind::Index { index, constant: None, .. } => !stays(function, param, index),
-        UseKind::Advance | UseKind::Arithmetic | UseKind::Other => true,
+        // What a local struct holds may be read from there as far as a number says.
+        UseKind::Advance | UseKind::Arithmetic | UseKind::Other | UseKind::Stored { .. } => true,
         UseKind::Argument { position, args, .. } => {
             args.get(*position).is_some_and(|text| text.contains('+'))
         }
@@ -76,11 +78,11 @@ fn goes_on(function: &Function, param: &Param, used: &UseKind) -> bool {
 
 /// Whether an index or a size is at most the length of the text, as far as the C text shows.
 fn stays(function: &Function, param: &Param, text: &str) -> bool {
-    let lengths = lengths(function, param);
     let names: BTreeSet<&str> = identifiers(text).into_iter().collect();
     if names.is_empty() || numbers(function, text).next().is_some() {
         return false;
     }
+    let lengths = lengths(function, param);
     // Comparisons in the loops that end at the NUL bound nothing further.
     let guarded: Vec<u32> = param.uses.iter().filter(|used| used.in_text).map(|used| used.line).collect();
     let has = |side: &str| -> Option<String> {
@@ -127,6 +129,9 @@ fn lengths(function: &Function, param: &Param) -> BTreeSet<String> {
         if is_measured || identifiers(value).iter().any(|word| known.contains(*word)) {
             known.insert((*name).to_owned());
         }
+    }
+    if known.is_empty() {
+        return known;
     }
     let others = others(function, &assigned, &known);
     known.retain(|name| !others.contains(name.as_str()));
@@ -239,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_number_that_cuts_a_text_is_not_its_length() {
-        const TEXTS: [&str; 12] = [
+        const TEXTS: [&str; 13] = [
             "const char *s, int max) { int n = (int)strlen(s); return n > max ? max : n; }",
             "char *s, int max) { int n = strlen(s); if (n > max) n = max; while (n > 0 && s[n - 1] == ' ') n--; return n; }",
             "const char *s, int max) { int n = 0; while (s[n]) n++; return n > max ? max : n; }",
@@ -247,13 +252,15 @@ mod tests {
             "const unsigned char *s, int max) { int n = 0; for (; *s != 0; s++) { if (n == max) return -n; n++; } return n; }",
             "const char *s, int max) { const char *p = s; char c; while ((c = *p++) != 0) if (p - s > max) break; return c; }",
             "const char *s, unsigned len) { return strlen(s) == len; }",
+            "const char *s, int count) { char b[32]; snprintf(b, sizeof b, \"%s\", s); return b[0] + count; }",
             "const char *s, int max) { int n = strlen(s), t = 0; int m = n < max ? n : max; for (int i = 0; i < m; i++) t += s[i]; return t; }",
             "const char *s, int max) { int n = inner(s); return n > max ? max : n; }",
             "const char *s, int max) { int n = 0; for (char c = ';'; *s != c && *s; s++) n++; return n > max; }",
             "const char *s, int max) { int n = 0; for (/* ; */ ; *s && n != max; s++) n++; return n; }",
             "const char *s, int max) { int n = strlen(s), t = 0; if (n >= max) n = max; for (int i = 0; i < n; i++) t += s[i]; return t; }",
         ];
-        const BUFFERS: [&str; 21] = [
+        const BUFFERS: [&str; 22] = [
+            "const char *s, int n) { struct { const char *p; int n; } v; v.p = s; v.n = n < 0 ? (int)strlen(s) : n; return v.p[v.n - 1]; }",
             "const char *s, int max) { int n = 0; while (n < max && s[n]) n++; return n; }",
             "const char *s, int max) { int n = 0; for (; max > 0 && *s; s++, max--) n++; return n; }",
             "const char *s, unsigned len) { return s[len - 1] + (int)strlen(s); }",
