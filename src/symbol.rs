@@ -306,3 +306,40 @@ pub struct Macro {
     /// The comment above; raw, with its markers.
     pub comment: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn global(ty: CType, is_const: bool, never_written: bool) -> Global {
+        Global {
+            key: SymbolKey("c:@table".into()),
+            name: SymbolName::new("table"),
+            c_name: "table".into(),
+            module: "sum".into(),
+            place: fixture::place(1),
+            linkage: Linkage::Static,
+            ty,
+            is_const,
+            is_thread_local: false,
+            never_written,
+            is_in_each_unit: false,
+            local_to: None,
+            unsupported: None,
+        }
+    }
+
+    #[test]
+    fn what_nothing_can_write_is_no_variable() {
+        let number = || fixture::int("int", true, 32);
+        let constant = || CType { is_const: true, ..number() };
+        let array = |of: CType| {
+            let kind = TypeKind::Array { of: Box::new(of), len: Some(2) };
+            CType { spelling: "int [2]".into(), is_const: false, kind }
+        };
+        let is_variable = |ty, is_const, never_written| global(ty, is_const, never_written).is_variable();
+        assert!(is_variable(number(), false, false) && is_variable(array(number()), false, false));
+        assert!(!is_variable(number(), true, false) && !is_variable(number(), false, true));
+        assert!(!is_variable(array(constant()), false, false));
+    }
+}

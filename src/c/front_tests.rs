@@ -55,6 +55,12 @@ pub(super) fn library(files: &[(&str, &str)]) -> Library {
     parsed(&root).unwrap()
 }
 
+/// The library of these files after a full load, with no `.implfuzz` left.
+pub(crate) fn loaded(files: &[(&str, &str)]) -> Library {
+    let (_dir, root) = project(files);
+    load(&root, "gcc").unwrap().library
+}
+
 /// A full load, with the cache of earlier calls in `.implfuzz`.
 pub(super) fn load(root: &Utf8Path, cc: &str) -> crate::error::Result<Analysis> {
     load_into(root, &root.join(".implfuzz"), cc)

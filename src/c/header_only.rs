@@ -62,13 +62,8 @@ fn implementation(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::c::front_tests::{load, project};
+    use crate::c::front_tests::{load, loaded, project};
     use crate::symbol::Library;
-
-    fn library(files: &[(&str, &str)]) -> Library {
-        let (_dir, root) = project(files);
-        load(&root, "gcc").unwrap().library
-    }
 
     fn functions(library: &Library) -> Vec<&str> {
         library.functions.iter().map(|f| f.name.as_str()).collect()
@@ -90,7 +85,7 @@ mod tests {
         for (program, more) in
             [("tests/test.c", ""), ("test.c", ""), ("test.c", "all:\n\tcc -o test test.c\n")]
         {
-            let library = library(&[("one.h", HEADER), (program, PROGRAM), ("Makefile", more)]);
+            let library = loaded(&[("one.h", HEADER), (program, PROGRAM), ("Makefile", more)]);
             assert_eq!(functions(&library), ["one_twice", "one_add"]);
             assert_eq!(units(&library), ["one.h -DONE_IMPLEMENTATION"]);
             assert!(library.left_out.iter().any(|left| left.file.0 == program), "{:?}", library.left_out);
@@ -102,7 +97,7 @@ mod tests {
         let low = "static inline unsigned low(unsigned x) { return x & 255u; }\n";
         let all =
             "#include \"part/low.h\"\nstatic inline unsigned high(unsigned x) { return low(x >> 8); }\n";
-        let library = library(&[("all.h", all), ("part/low.h", low), ("types.h", "typedef int number;\n")]);
+        let library = loaded(&[("all.h", all), ("part/low.h", low), ("types.h", "typedef int number;\n")]);
         assert_eq!((functions(&library), units(&library)), (vec!["low", "high"], vec!["all.h ".to_owned()]));
         let left = library.left_out.iter().find(|left| left.file.0 == "types.h").unwrap();
         assert_eq!(left.reason, "a header that defines no function");
@@ -118,11 +113,11 @@ mod tests {
     #[test]
     fn a_file_with_main_beside_other_functions_is_a_library_where_there_is_no_other() {
         let both = "int twice(int x) { return 2 * x; }\nint main(void) { return twice(21); }\n";
-        let alone = library(&[("tool.c", both)]);
+        let alone = loaded(&[("tool.c", both)]);
         let reasons: Vec<_> =
             alone.functions.iter().map(|f| (f.name.as_str(), f.unsupported.as_deref())).collect();
         assert_eq!(reasons, [("twice", None), ("main", Some("the entry point of a program"))]);
-        let beside = library(&[("tool.c", both), ("a.c", "int a(void) { return 1; }\n")]);
+        let beside = loaded(&[("tool.c", both), ("a.c", "int a(void) { return 1; }\n")]);
         assert_eq!(functions(&beside), ["a"]);
         let (_dir, root) = project(&[("only.c", "int main(void) { return 0; }\n")]);
         assert!(load(&root, "gcc").unwrap_err().to_string().contains("defines main"));

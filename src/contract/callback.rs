@@ -171,11 +171,7 @@ mod tests {
     #[test]
     fn elements_that_a_callback_only_compares_stay_a_buffer() {
         let of = |text: &str| {
-            let dir = tempfile::tempdir().unwrap();
-            fs_err::write(dir.path().join("a.c"), text).unwrap();
-            let root = camino::Utf8Path::from_path(dir.path()).unwrap();
-            let library =
-                crate::c::front_tests::load_into(root, &root.join(".implfuzz"), "gcc").unwrap().library;
+            let library = crate::c::front_tests::loaded(&[("a.c", text)]);
             infer(&library, &FactTable::build(&library), library.find("sort").unwrap())
         };
         let sort = |ty: &str| {

@@ -128,10 +128,7 @@ mod tests {
             int of_bytes(const void *p, unsigned seed, unsigned size) { const char *c = p;\n\
                 while (size--) seed = seed * 31 + *c++; return seed; }\n\
             int of_numbers(void *p, unsigned from, unsigned size) { char *c = p; return c[size * sizeof(int) - from]; }\n";
-        let dir = tempfile::tempdir().unwrap();
-        fs_err::write(dir.path().join("a.c"), text).unwrap();
-        let root = camino::Utf8Path::from_path(dir.path()).unwrap();
-        let library = crate::c::front_tests::load_into(root, &root.join(".implfuzz"), "gcc").unwrap().library;
+        let library = crate::c::front_tests::loaded(&[("a.c", text)]);
         let facts = FactTable::build(&library);
         let is_it = |name: &&str| elements(&facts, library.find(name).unwrap(), 0).is_some();
         let yes = ["product", "step", "passed", "order", "named"];

@@ -213,10 +213,7 @@ mod tests {
             do { mid = (low + high) >> 1; if (wanted >= table[mid]) low = mid; else high = mid; } while (high - low != 1);\n\
             return low; }\n\
             int fill(char *out, int max) { for (int i = 0; i < max; i++) out[i] = 1; return max; }\n";
-        let dir = tempfile::tempdir().unwrap();
-        fs_err::write(dir.path().join("a.c"), text).unwrap();
-        let root = camino::Utf8Path::from_path(dir.path()).unwrap();
-        let library = crate::c::front_tests::load_into(root, &root.join(".implfuzz"), "gcc").unwrap().library;
+        let library = crate::c::front_tests::loaded(&[("a.c", text)]);
         let facts = FactTable::build(&library);
         let partners = |name: &str| length_partners(&facts, library.find(name).unwrap());
         let size = || Some("alphaSize".to_owned());

@@ -379,20 +379,11 @@ pub(super) fn direction(facts: &Facts) -> Direction {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The library of these files.
-    fn library(files: &[(&str, &str)]) -> Library {
-        let dir = tempfile::tempdir().unwrap();
-        for (file, text) in files {
-            fs_err::write(dir.path().join(file), text).unwrap();
-        }
-        let root = camino::Utf8Path::from_path(dir.path()).unwrap();
-        crate::c::front_tests::load_into(root, &root.join(".implfuzz"), "gcc").unwrap().library
-    }
+    use crate::c::front_tests::loaded;
 
     /// The directions of the first parameters of these functions.
     fn directions(text: &str, names: &[&str]) -> Vec<Direction> {
-        let library = library(&[("a.c", text)]);
+        let library = loaded(&[("a.c", text)]);
         let facts = FactTable::build(&library);
         let of = |name: &&str| direction(&facts.of(library.find(name).unwrap(), 0));
         names.iter().map(of).collect()
@@ -472,7 +463,7 @@ mod tests {
 
     #[test]
     fn what_another_file_keeps_to_itself_is_not_called_here() {
-        let library = library(&[
+        let library = loaded(&[
             ("a.c", "void bump(int *p);\nvoid touch(int *p) { bump(p); }\n"),
             ("alpha.c", "static void bump(int *p) { *p = 0; }\nvoid reset(int *p) { bump(p); }\n"),
             ("b.c", "void bump(int *p) { *p += 1; }\n"),
@@ -490,7 +481,7 @@ mod tests {
         let text = "int two(const int *a, const int *b, int n, int m) {\n  int t = 0;\n\
             for (int i = 0; i < n; i++)\n    t += a[i];\n\
             for (int i = 0; i < m; i++)\n    t += b[i];\n  return t;\n}\n";
-        let library = library(&[("a.c", text)]);
+        let library = loaded(&[("a.c", text)]);
         let table = FactTable::build(&library);
         let bounds = |index| table.of(&library.functions[0], index).lengths.into_keys().collect::<Vec<_>>();
         assert_eq!((bounds(0), bounds(1)), (vec!["n".to_owned()], vec!["m".to_owned()]));
@@ -508,7 +499,7 @@ mod tests {
             void keep(unsigned char *p) { kept = &p[4]; }\n\
             void cast(signed char *out, unsigned v) { put((unsigned char *)&out[0], v); put((unsigned char *)&out[4], v); }\n\
             void wide(int *out, unsigned v) { put((unsigned char *)&out[0], v); put((unsigned char *)&out[4], v); }\n";
-        let library = library(&[("a.c", text)]);
+        let library = loaded(&[("a.c", text)]);
         let table = FactTable::build(&library);
         let of = |name: &str| {
             let facts = table.of(library.find(name).unwrap(), 0);
@@ -526,7 +517,7 @@ mod tests {
             int fits(const char *p, const char *s) { return p[1] == '*' ? star(&p[2], s) : p[0] == *s; }\n\
             static int star(const char *p, const char *s) { return fits(p, s) || (*s && star(p, s + 1)); }\n\
             int plain(const unsigned char *p) { return last(&p[5], 0); }\n";
-        let library = library(&[("a.c", text)]);
+        let library = loaded(&[("a.c", text)]);
         let table = FactTable::build(&library);
         let walks = |name: &str| table.of(library.find(name).unwrap(), 0).walks;
         assert_eq!(["last", "fits", "star", "plain"].map(walks), [true; 4]);
@@ -534,7 +525,7 @@ mod tests {
 
     #[test]
     fn a_cycle_of_calls_that_names_alone_close_comes_to_an_end() {
-        let library = library(&[
+        let library = loaded(&[
             (
                 "a.c",
                 "int next(const int *p);\nstatic int again(const int *p) { return p[0] + next(&p[1]); }\n\

@@ -206,10 +206,7 @@ mod tests {
             const char *mixed(const char *s) { const char *p = s; return *p ? p + 1 : \"none\"; }\n\
             const char *of_table(int n) { const char *name = names[n & 1]; return name + 1; }\n\
             const char *fixed(const char *s) { return names[*s & 1]; }\n";
-        let dir = tempfile::tempdir().unwrap();
-        fs_err::write(dir.path().join("a.c"), text).unwrap();
-        let root = camino::Utf8Path::from_path(dir.path()).unwrap();
-        let library = crate::c::front_tests::load_into(root, &root.join(".implfuzz"), "gcc").unwrap().library;
+        let library = crate::c::front_tests::loaded(&[("a.c", text)]);
         let facts = FactTable::build(&library);
         let of = |name: &str| returns_of(&library, &facts, library.find(name).unwrap()).ok();
         for name in ["direct", "local", "found", "element"] {

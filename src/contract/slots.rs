@@ -83,10 +83,7 @@ mod tests {
                 *last = ONE; pair[0] = ONE; pair[1] = TEN;\n\
                 *one = *one == TEN ? ONE : TEN; for (int i = 0; i < size; i++) out[i] = ONE;\n\
                 for (int i = 0; i < n; i++) *plain += many[i]; return *plain; }\n";
-        let dir = tempfile::tempdir().unwrap();
-        fs_err::write(dir.path().join("a.c"), text).unwrap();
-        let root = camino::Utf8Path::from_path(dir.path()).unwrap();
-        let library = crate::c::front_tests::load_into(root, &root.join(".implfuzz"), "gcc").unwrap().library;
+        let library = crate::c::front_tests::loaded(&[("a.c", text)]);
         let function = library.find("all").unwrap();
         let Judgeable::Yes(contract) = infer(&library, &FactTable::build(&library), function) else {
             panic!()

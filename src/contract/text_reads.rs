@@ -232,10 +232,7 @@ mod tests {
 
     /// The contract of the function `cut` in this file.
     fn contract(text: &str) -> Contract {
-        let dir = tempfile::tempdir().unwrap();
-        fs_err::write(dir.path().join("a.c"), text).unwrap();
-        let root = camino::Utf8Path::from_path(dir.path()).unwrap();
-        let library = crate::c::front_tests::load_into(root, &root.join(".implfuzz"), "gcc").unwrap().library;
+        let library = crate::c::front_tests::loaded(&[("a.c", text)]);
         match infer(&library, &FactTable::build(&library), library.find("cut").unwrap()) {
             Judgeable::Yes(contract) => contract,
             other => panic!("{text}: {other:?}"),

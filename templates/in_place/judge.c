@@ -171,8 +171,8 @@ static void one_line(char *text)
 /* Differences of a port that may be right; it runs on after these, for the next one may be certain. */
 #define MOST_UNCLEAR 32
 
-/* Whether C does the same on the candidates' stack as on the driver's, and where new memory holds other bytes; but for bytes
- * without value, which are found. */
+/* Whether C does the same on the candidates' stack as on the driver's, and again with other bytes in new memory. Bytes without
+ * value do not count: they are found here. */
 enum steadiness { NOT_KNOWN, STEADY, UP_TO_BYTES, UNSTEADY };
 
 static enum steadiness steadiness(const struct call *call, const struct picture *c)
@@ -191,8 +191,8 @@ static enum steadiness steadiness(const struct call *call, const struct picture 
     return difference != SAME ? UNSTEADY : STATE->no_value.is_any ? UP_TO_BYTES : STEADY;
 }
 
-/* Whether all bytes that differ are without value for certain: nobody wrote them. */
-static int is_without_value(const struct places *places)
+/* Whether nobody wrote any of the bytes that differ. */
+static int are_unwritten(const struct places *places)
 {
     for (size_t at = 0; at < places->count; at++)
         for (size_t byte = 0; byte < 8; byte++)
@@ -244,7 +244,7 @@ static int judge_candidates(uint32_t number, const struct call *call, const stru
             return 0;
         if (steady == UP_TO_BYTES) {
             /* A byte without value hides what else differs. */
-            int is_all = is_without_value(&places);
+            int is_all = are_unwritten(&places);
             STATE->no_value.use = LEFT_OUT;
             difference = try_candidate(number, candidate, call, c, &places);
             STATE->no_value.use = COUNTED;
@@ -331,7 +331,7 @@ static void judge_without_memory(uint32_t number, const struct call *call, struc
         /* Where C does not survive it, no port has to; later ones may not even be asked for. */
         if (!run_once_more(own, call, c))
             break;
-        /* Where C uses what nobody wrote, no port has to do the same. */
+        /* An unsteady run does not count: C uses what nobody wrote, and no port has to do the same. */
         candidates(number, call, c);
     }
     STATE->failing = 0;
@@ -342,8 +342,8 @@ static void judge_without_memory(uint32_t number, const struct call *call, struc
 /* Changes of a judged call. */
 #define CHANGES 3
 
-/* Judges the candidates where the system answers otherwise than it did in the judged call, on both sides. What is
- * unsteady then is no matter, either. */
+/* Judges the candidates where the system answers otherwise than it did in the judged call, on both sides. Here, too, unsteady
+ * runs do not count. */
 static void judge_with_other_answers(uint32_t number, const struct call *call, struct picture *c)
 {
     struct counts *own = &STATE->counts[number];

@@ -98,20 +98,6 @@ fn library(globals: Vec<(&str, CType)>, records: Vec<(String, Record)>) -> Libra
     }
 }
 
-#[test]
-fn what_nothing_can_write_is_no_variable() {
-    let number = || ty("int", TypeKind::Int { signed: true, bits: 32, plain_char: false });
-    let constant = || CType { is_const: true, ..number() };
-    let array = |of: CType| ty("int [2]", TypeKind::Array { of: Box::new(of), len: Some(2) });
-    let is_variable = |name, ty, never_written| {
-        let global = library(vec![(name, ty)], vec![]).globals.remove(0);
-        Global { never_written, ..global }.is_variable()
-    };
-    assert!(is_variable("mut a", number(), false) && is_variable("mut a", array(number()), false));
-    assert!(!is_variable("a", number(), false) && !is_variable("mut a", number(), true));
-    assert!(!is_variable("mut a", array(constant()), false));
-}
-
 /// The `globals.rs` for this C text.
 fn emitted(dir: &Utf8Path, c: &str, library: &Library) -> (String, BTreeMap<String, String>) {
     fs_err::create_dir_all(dir.join("src")).unwrap();
