@@ -1,7 +1,7 @@
 //! Drivers that break, hang, fork, fill the disk or take the process from the judge; `kill -9` while drivers run; a full
 //! disk. Nothing is lost, and the message says what happened.
 
-use crate::support::{Ran, Repo, plant};
+use crate::support::{MEASURED, Ran, Repo, plant};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, Hasher};
@@ -235,6 +235,25 @@ extern \"C\" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     let push = judged(&json, "in_place", "push");
     assert_eq!((&push["outside"], &push["judged"]), (&json!("pthread_create"), &json!(0)), "{push:#}");
     assert!(push["calls"].as_u64().unwrap() > 0, "{push:#}");
+}
+
+#[test]
+fn a_whole_run_says_nothing_once_a_thread_has_started() {
+    // All calls of the first input come before its thread, so that enough of them are judged.
+    let before = "static void *go(void *data) { return data; }";
+    let first = "unsigned all = 1;
+    for (unsigned at = 0; at < 400; at++) { struct node one, *list = NULL; all = push(&list, &one, all + at); }
+    pthread_t thread; if (!pthread_create(&thread, NULL, go, NULL)) pthread_join(thread, NULL);";
+    let repo = repo(&[("threads", before, first)]);
+    let mut module = repo.read("rust/src/node.rs");
+    plant(&mut module, "push", PORT).unwrap();
+    repo.write("rust/src/node.rs", &module);
+    let args = [&["verify", "push", "--seconds", "2", "--format", "json"][..], &MEASURED[..]].concat();
+    let json = repo.run(&args).code(11).json("verify");
+    let push = &json["symbols"][0];
+    assert!(push["in_place"].as_u64().unwrap() > 100, "{push:#}");
+    let why = push["proofs"]["apart"]["no"].as_str().unwrap_or_else(|| panic!("{push:#}"));
+    assert!(why.contains("on 0 of "), "{why}");
 }
 
 #[test]
